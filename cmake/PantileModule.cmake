@@ -12,6 +12,13 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 add_library(OpenBLAS ALIAS PkgConfig::OPENBLAS)
 
+# Kernels are compiled for the baseline (portable on x86, NEON on Arm), AVX2 and AVX3 and chosen at run time. The targets between
+# cost compile time and gain nothing; SVE and RVV cannot hold vectors in arrays. Every source that includes Highway must see
+# the same list, or its inline functions differ between files.
+add_library(pantile_simd INTERFACE)
+target_compile_definitions(pantile_simd INTERFACE
+  HWY_DISABLED_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
+
 add_library(pantile_options INTERFACE)
 target_compile_features(pantile_options INTERFACE cxx_std_20)
 target_compile_options(pantile_options INTERFACE -Wall -Wextra $<$<BOOL:${PANTILE_WERROR}>:-Werror>)
@@ -42,5 +49,5 @@ function(pantile_module name)
       target_link_libraries(${target} PUBLIC ${dep})
     endif()
   endforeach()
-  target_link_libraries(${target} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:pantile_options>)
+  target_link_libraries(${target} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:pantile_options> $<BUILD_INTERFACE:pantile_simd>)
 endfunction()

@@ -1,0 +1,55 @@
+#include <pantile/sparse/plan.h>
+#include <algorithm>
+
+namespace pantile::sparse {
+namespace {
+
+/// Rows of one unit by ascending degree, ties by row: rows of equal degree in a row let the branch predictor learn
+/// where they end, which costs more than the arithmetic when rows are short. Counting sort; `count` is scratch.
+void sort_by_degree(const int64_t* ptr, int64_t row, int64_t row_end, std::vector<int32_t>& count, int32_t* order) {
+  int64_t longest = 0;
+  for (int64_t i = row; i < row_end; ++i) longest = std::max(longest, ptr[i + 1] - ptr[i]);
+  count.assign(static_cast<size_t>(longest) + 2, 0);
+  for (int64_t i = row; i < row_end; ++i) ++count[static_cast<size_t>(ptr[i + 1] - ptr[i] + 1)];
+  for (size_t d = 1; d < count.size(); ++d) count[d] += count[d - 1];
+  for (int64_t i = row; i < row_end; ++i)
+    order[count[static_cast<size_t>(ptr[i + 1] - ptr[i])]++] = static_cast<int32_t>(i);
+}
+
+}  // namespace
+
+Schedule make_schedule(const Csr& csr, int64_t edges_per_unit, int64_t hub_segment) {
+  Schedule s;
+  s.cost.push_back(0);
+  s.order.resize(static_cast<size_t>(csr.rows));
+  std::vector<int32_t> count;
+  const auto push = [&](const Unit& u, int64_t cost) {
+    s.units.push_back(u);
+    s.cost.push_back(s.cost.back() + cost);
+  };
+  const int64_t* ptr = csr.ptr;
+  for (int64_t i = 0; i < csr.rows;) {
+    const int64_t degree = ptr[i + 1] - ptr[i];
+    if (degree > 2 * hub_segment) {
+      const int64_t segments = (degree + hub_segment - 1) / hub_segment;
+      s.hubs.push_back({i, s.slots, static_cast<int32_t>(segments)});
+      for (int64_t k = 0; k < segments; ++k) {
+        const int64_t begin = ptr[i] + degree * k / segments, end = ptr[i] + degree * (k + 1) / segments;
+        push({i, i + 1, begin, end, s.slots++}, end - begin + (k == 0 ? 2 : 0));
+      }
+      s.order[static_cast<size_t>(i)] = static_cast<int32_t>(i);
+      ++i;
+      continue;
+    }
+    int64_t j = i + 1;
+    while (j < csr.rows && ptr[j + 1] - ptr[j] <= 2 * hub_segment &&
+           ptr[j + 1] - ptr[i] + 2 * (j + 1 - i) <= edges_per_unit)
+      ++j;
+    sort_by_degree(ptr, i, j, count, s.order.data() + i);
+    push({i, j, ptr[i], ptr[j], -1}, ptr[j] - ptr[i] + 2 * (j - i));
+    i = j;
+  }
+  return s;
+}
+
+}  // namespace pantile::sparse
