@@ -22,8 +22,10 @@ class Progress {
   virtual bool cancelled() const { return false; }
 };
 
-/// style: automatic looks at whether stderr is a terminal.
+/// style: automatic looks at whether the output is a terminal that can redraw a line. NO_COLOR is honoured.
 enum class ProgressStyle { automatic, bar, lines, quiet };
-std::unique_ptr<Progress> make_progress(ProgressStyle style);
+/// Writes to file descriptor `fd` (stderr). While any of these lives, the first Ctrl-C only makes cancelled() true and a second one ends the
+/// program as usual; for programs, not for libraries inside another one's process.
+std::unique_ptr<Progress> make_progress(ProgressStyle style, int fd = 2);
 
 }  // namespace pantile
