@@ -1,6 +1,6 @@
+#include <pantile/core/dtype.h>
 #include <array>
 #include <bit>
-#include <pantile/core/dtype.h>
 #include <utility>
 
 namespace pantile {
@@ -40,7 +40,8 @@ float to_float(BFloat16 v) { return std::bit_cast<float>(uint32_t{v.bits} << 16)
 
 BFloat16 to_bfloat16(float v) {
   const uint32_t bits = std::bit_cast<uint32_t>(v);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<uint16_t>((bits >> 16) | 0x40u)};  // quiet the NaN: rounding could make it Inf
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return {static_cast<uint16_t>((bits >> 16) | 0x40u)};  // quiet the NaN: rounding could make it Inf
   return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 

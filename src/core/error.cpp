@@ -4,13 +4,20 @@ namespace pantile {
 
 const char* name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::out_of_range: return "out_of_range";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::io: return "io";
-    case ErrorCode::out_of_memory: return "out_of_memory";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::out_of_range:
+      return "out_of_range";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

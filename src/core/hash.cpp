@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <pantile/core/hash.h>
 #include <pantile/core/thread_pool.h>
+#include <algorithm>
 #include <vector>
 
 namespace pantile {
@@ -18,7 +18,8 @@ Hash128 hash_bytes(const void* data, size_t bytes, Hash128 seed) {
   digests[0] = {seed.low ^ static_cast<uint64_t>(n), seed.high};
   parallel_for(pieces, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const XXH128_hash_t h = XXH3_128bits(static_cast<const char*>(data) + i * kPiece, static_cast<size_t>(std::min(kPiece, n - i * kPiece)));
+      const XXH128_hash_t h = XXH3_128bits(static_cast<const char*>(data) + i * kPiece,
+                                           static_cast<size_t>(std::min(kPiece, n - i * kPiece)));
       digests[static_cast<size_t>(i) + 1] = {h.low64, h.high64};
     }
   });

@@ -1,6 +1,6 @@
+#include <pantile/core/random.h>
 #include <cmath>
 #include <numbers>
-#include <pantile/core/random.h>
 
 namespace pantile {
 
@@ -11,8 +11,8 @@ std::array<uint32_t, 4> philox4x32(uint64_t seed, uint64_t counter_high, uint64_
                                static_cast<uint32_t>(counter_high), static_cast<uint32_t>(counter_high >> 32)};
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = uint64_t{kMultiplier0} * c[0], p1 = uint64_t{kMultiplier1} * c[2];
-    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1), static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1,
-         static_cast<uint32_t>(p0)};
+    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1),
+         static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p0)};
     k0 += kWeyl0;
     k1 += kWeyl1;
   }

@@ -1,13 +1,13 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <pantile/core/thread_pool.h>
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <pantile/core/thread_pool.h>
 #include <thread>
 #include <vector>
 
@@ -94,7 +94,8 @@ class Pool {
       }
       for (int s = index; s < shares; s += threads_) (*body)(s);
       if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        std::lock_guard lock(mutex_);  // pairs with the caller's wait: without it the wake-up could fall between test and sleep
+        std::lock_guard lock(
+            mutex_);  // pairs with the caller's wait: without it the wake-up could fall between test and sleep
         done_.notify_one();
       }
     }
@@ -163,7 +164,8 @@ void parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t, int64_t)> 
   const int64_t chunks = (n - 1) / grain + 1;
   const int shares = static_cast<int>(std::min<int64_t>(num_threads(), chunks));
   run_shares(shares, [&](int s) {
-    for (int64_t c = chunks * s / shares; c < chunks * (s + 1) / shares; ++c) body(c * grain, std::min(n, (c + 1) * grain));
+    for (int64_t c = chunks * s / shares; c < chunks * (s + 1) / shares; ++c)
+      body(c * grain, std::min(n, (c + 1) * grain));
   });
 }
 
