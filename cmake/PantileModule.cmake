@@ -10,7 +10,6 @@ add_library(xxhash INTERFACE IMPORTED)
 target_include_directories(xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
-add_library(OpenBLAS ALIAS PkgConfig::OPENBLAS)
 
 # Kernels are compiled for the baseline (portable on x86, NEON on Arm), AVX2 and AVX3 and chosen at run time. The targets between
 # cost compile time and gain nothing; SVE and RVV cannot hold vectors in arrays. Every source that includes Highway must see
@@ -18,6 +17,9 @@ add_library(OpenBLAS ALIAS PkgConfig::OPENBLAS)
 add_library(pantile_simd INTERFACE)
 target_compile_definitions(pantile_simd INTERFACE
   HWY_DISABLED_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
+
+# Header-only and used only inside .cpp files: whoever links the installed library does not need them.
+set(PANTILE_HEADER_ONLY fmt::fmt-header-only nlohmann_json::nlohmann_json xxhash)
 
 add_library(pantile_options INTERFACE)
 target_compile_features(pantile_options INTERFACE cxx_std_20)

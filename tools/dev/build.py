@@ -1,16 +1,19 @@
-"""Configures and builds with CMake presets; the Python extension is built in the same tree and seen by .venv through a .pth file."""
+"""Configures and builds with CMake presets. One tree, build/release, holds library, program, tests and Python extension."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from typing import Sequence
+from typing import Optional, Sequence
 
 from environment import PYTHON, VENV, environment
 from step import BUILD, ROOT, run
 
 CONFIGURE_FIX = "read the end of the log; a missing package is named there (see docs/dependencies.md)"
 COMPILE_FIX = "read the first error in the log; `./dev clean` and a new build rule out a stale tree"
+RELEASE = BUILD / "release"
+PROGRAM = RELEASE / "cli" / "pantile"
 
 
 def jobs() -> str:
@@ -18,40 +21,51 @@ def jobs() -> str:
     return str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-def cmake(preset: str, what: str, *definitions: str, targets: Sequence[str] = (), tree: str = "", env: dict | None = None) -> Path:
-    """Configures build/<tree or preset> when its options changed, builds the targets (default: all); returns the tree."""
-    name = tree or preset
-    folder = BUILD / name
-    command = ["cmake", "--preset", preset, "-B", str(folder), *(f"-D{definition}" for definition in definitions)]
+def configure(preset: str, what: str, *definitions: str, env: Optional[dict] = None) -> Path:
+    """Configures build/<preset> unless that was done with the same options; returns the tree."""
+    folder = BUILD / preset
+    command = ["cmake", "--preset", preset, *(f"-D{definition}" for definition in definitions)]
     stamp = folder / "pantile-configure.txt"
-    key = " ".join(command) + repr(sorted((env or {}).items()))
+    key = " ".join(command)
     if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text(encoding="utf-8") != key:
-        run(f"configure-{name}", f"configure {what}", command, fix=CONFIGURE_FIX, env=env)
+        run(f"configure-{preset}", f"configure {what}", command, fix=CONFIGURE_FIX, env=env)
         stamp.write_text(key, encoding="utf-8")
-    build = ["cmake", "--build", str(folder), "--parallel", jobs()]
-    if targets:
-        build += ["--target", *targets]
-    run(f"build-{name}", f"build {what}", build, fix=COMPILE_FIX, env=env)
     return folder
 
 
-def library_and_program(tests: bool) -> Path:
-    """The release build that everything runs: library, program and, when asked, the C++ tests."""
-    what = "library, program and C++ tests" if tests else "library and program"
-    return cmake("release", what, f"PANTILE_BUILD_TESTS={'ON' if tests else 'OFF'}", "PANTILE_BUILD_PYTHON=OFF")
+def compile_targets(folder: Path, what: str, targets: Sequence[str] = (), env: Optional[dict] = None) -> None:
+    """Builds the targets (default: all) of a configured tree."""
+    command = ["cmake", "--build", folder, "--parallel", jobs()]
+    if targets:
+        command += ["--target", *targets]
+    name = "-".join(["build", folder.name, *targets[:1]])
+    run(name, f"build {what}", command, fix=COMPILE_FIX, env=env)
+
+
+def _cached(option: str) -> bool:
+    cache = RELEASE / "CMakeCache.txt"
+    return cache.exists() and re.search(rf"^{option}:\w+=ON$", cache.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
+def release(what: str, targets: Sequence[str] = (), tests: bool = False, python: bool = False) -> None:
+    """Builds in build/release. An option that an earlier job turned on stays on, so that jobs do not undo each other's work."""
+    options = {"PANTILE_BUILD_TESTS": tests, "PANTILE_BUILD_PYTHON": python}
+    definitions = [f"{option}={'ON' if wanted or _cached(option) else 'OFF'}" for option, wanted in options.items()]
+    if python or _cached("PANTILE_BUILD_PYTHON"):
+        definitions.append(f"Python_EXECUTABLE={PYTHON}")
+    compile_targets(configure("release", what, *definitions), what, targets)
 
 
 def python_package() -> None:
-    """The extension module, compiled against .venv's Python, and python/ on the environment's path."""
-    cmake(
-        "release",
-        "Python extension",
-        "PANTILE_BUILD_TESTS=OFF",
-        "PANTILE_BUILD_CLI=OFF",
-        "PANTILE_BUILD_PYTHON=ON",
-        f"Python_EXECUTABLE={PYTHON}",
-        tree="python",
-        env=environment(),
-    )
+    """The extension module (written into python/pantile), and python/ on the environment's path."""
+    release("the Python extension", ["pantile_python"], python=True)
     site = next((VENV / "lib").glob("python3.*/site-packages"))
     (site / "pantile-development.pth").write_text(f"{ROOT / 'python'}\n", encoding="utf-8")
+
+
+def program_environment() -> dict:
+    """The environment in which tests, examples and the demo run: .venv first, the built program on the path."""
+    env = environment()
+    env["PATH"] = f"{PROGRAM.parent}{os.pathsep}{env['PATH']}"
+    env["PANTILE_PROGRAM"] = str(PROGRAM)
+    return env
