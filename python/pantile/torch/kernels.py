@@ -1,0 +1,275 @@
+"""Torch tensors into the core: operands checked and laid out, outputs allocated, the kernel called. No autograd here."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .. import _core
+from ..errors import InvalidArgument
+from ..operands import ACTIVATIONS, BF16, EDGE_OPS, F16, F32, F64, I64, NORMS, REDUCE, TARGETS, Operand, choice
+
+_CODES = {torch.float32: F32, torch.float64: F64, torch.bfloat16: BF16, torch.float16: F16, torch.int64: I64}
+_threads = torch.get_num_threads
+_empty = torch.empty
+
+
+def accumulator(dtype: torch.dtype) -> torch.dtype:
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def dense(t: Tensor) -> Tensor:
+    """The tensor, or one copy of it where its layout is not row-major with unit column stride."""
+    if not t.is_cpu:
+        raise InvalidArgument(f"a tensor is on {t.device}; the kernels run on the CPU: pass .cpu()")
+    if t.is_neg():
+        t = t.resolve_neg()
+    if t.is_contiguous():
+        return t
+    row, col = t.stride()
+    return t if col == 1 and row >= t.shape[1] else t.contiguous()
+
+
+def operand(t: Tensor) -> Operand:
+    """Of a tensor that dense() made; the caller keeps it alive."""
+    rows, cols = t.shape
+    try:
+        return (t.data_ptr(), _CODES[t.dtype], rows, cols, t.stride(0) if rows > 1 else cols)
+    except KeyError:
+        raise InvalidArgument(f"dtype {t.dtype} is not supported; allowed: float32, float64, bfloat16, float16") from None
+
+
+def _edge(t: Tensor | None) -> tuple[Tensor | None, Operand | None]:
+    """Edge values [edges] or [edges, heads] as a matrix."""
+    if t is None:
+        return None, None
+    t = dense(t if t.dim() == 2 else t.reshape(-1, 1))
+    return t, operand(t)
+
+
+def spmm(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str, transposed: bool, size: int) -> Tensor:
+    x = dense(x)
+    y = _empty((size, x.shape[1]), dtype=x.dtype)
+    if w is None:
+        _core.spmm(core, transposed, REDUCE[reduce], operand(x), None, operand(y), _threads())
+    else:
+        w, values = _edge(w)
+        _core.spmm(core, transposed, REDUCE[reduce], operand(x), values, operand(y), _threads())
+    return y
+
+
+def spmm_arg(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str) -> tuple[Tensor, Tensor]:
+    x = dense(x)
+    y = _empty((core.rows, x.shape[1]), dtype=x.dtype)
+    arg = _empty(y.shape, dtype=torch.int64)
+    w, values = _edge(w)
+    _core.spmm_arg(core, REDUCE[reduce], operand(x), values, operand(y), operand(arg), _threads())
+    return y, arg
+
+
+def spmm_arg_backward(
+    core: _core.Graph, dy: Tensor, x: Tensor, w: Tensor | None, arg: Tensor, reduce: str
+) -> tuple[Tensor, Tensor]:
+    dy, x, arg = dense(dy), dense(x), arg.contiguous()
+    dx = _empty(x.shape, dtype=x.dtype)
+    dw = _empty(0, dtype=x.dtype) if w is None else _empty(w.shape, dtype=w.dtype)
+    w, values = _edge(w)
+    dw_operand = None if w is None else operand(dw if dw.dim() == 2 else dw.view(-1, 1))
+    _core.spmm_grad(core, REDUCE[reduce], operand(x), values, operand(dy), operand(arg), operand(dx), dw_operand, _threads())
+    return dx, dw
+
+
+def sddmm(
+    core: _core.Graph, lhs: Tensor | None, rhs: Tensor | None, op: str, lhs_on: str, rhs_on: str, heads: int, wide: bool
+) -> Tensor:
+    lhs = None if lhs is None else dense(lhs)
+    rhs = None if rhs is None else dense(rhs)
+    given = lhs if lhs is not None else rhs
+    width = heads if op == "dot" else max(0 if t is None else t.shape[1] for t in (lhs, rhs))
+    out = _empty((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)
+    _core.sddmm(
+        core,
+        EDGE_OPS[op],
+        TARGETS[lhs_on],
+        None if lhs is None else operand(lhs),
+        TARGETS[rhs_on],
+        None if rhs is None else operand(rhs),
+        heads,
+        operand(out),
+        _threads(),
+    )
+    return out
+
+
+def edge_sum(core: _core.Graph, e: Tensor, transposed: bool, size: int) -> Tensor:
+    e = dense(e)
+    if e.shape[0] != core.edges:
+        raise InvalidArgument(f"edge values have {e.shape[0]} rows, but the graph has {core.edges} edges")
+    y = _empty((size, e.shape[1]), dtype=e.dtype)
+    _core.edge_reduce(core, transposed, REDUCE["sum"], operand(e), operand(y), _threads())
+    return y
+
+
+def edge_softmax(core: _core.Graph, z: Tensor, by_column: bool, size: int) -> Tensor:
+    z = dense(z)
+    p = _empty(z.shape, dtype=z.dtype)
+    _core.edge_softmax(core, by_column, operand(z), operand(p), _threads())
+    return p
+
+
+def edge_softmax_backward(core: _core.Graph, p: Tensor, dp: Tensor, by_column: bool, size: int) -> Tensor:
+    p, dp = dense(p), dense(dp)
+    dz = _empty(p.shape, dtype=p.dtype)
+    _core.edge_softmax_grad(core, by_column, operand(p), operand(dp), operand(dz), _threads())
+    return dz
+
+
+def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
+    x, ptr = dense(x), ptr.contiguous()
+    y = _empty((ptr.shape[0] - 1, x.shape[1]), dtype=x.dtype)
+    code = choice(REDUCE, reduce, "reduce")
+    _core.segment_reduce(ptr.data_ptr(), ptr.shape[0] - 1, code, operand(x), operand(y), _threads())
+    return y
+
+
+def _coefficients(core: _core.Graph, w: Tensor | None, norm: str, loop_weight: float, dtype: torch.dtype) -> _core.GcnCoefficients:
+    """Kept on the graph when they depend on the graph alone; weights may change under us without telling, so theirs are made anew."""
+    code = F64 if dtype == torch.float64 else F32
+    if w is not None:
+        w, values = _edge(w)
+        return _core.gcn_coefficients(core, choice(NORMS, norm, "norm"), loop_weight, values, code, _threads())
+    key = (norm, loop_weight, code)
+    kept = core.__dict__.setdefault("gcn_coefficients", {})
+    if key not in kept:
+        kept[key] = _core.gcn_coefficients(core, choice(NORMS, norm, "norm"), loop_weight, None, code, _threads())
+    return kept[key]
+
+
+def gcn(
+    core: _core.Graph,
+    x: Tensor,
+    w: Tensor | None,
+    bias: Tensor | None,
+    norm: str,
+    loop_weight: float,
+    activation: str,
+    slope: float,
+    transposed: bool,
+    size: int,
+) -> Tensor:
+    x = dense(x)
+    c = _coefficients(core, w, norm, loop_weight, x.dtype)
+    if bias is not None:
+        bias = bias.to(accumulator(x.dtype)).contiguous()
+        if bias.shape != (x.shape[1],):
+            raise InvalidArgument(f"bias has shape {list(bias.shape)}; expected [{x.shape[1]}], the width of x")
+    y = _empty((size, x.shape[1]), dtype=x.dtype)
+    address = 0 if bias is None else bias.data_ptr()
+    code = choice(ACTIVATIONS, activation, "activation")
+    _core.gcn(core, transposed, c, operand(x), address, code, slope, operand(y), _threads())
+    return y
+
+
+def _outputs(core: _core.Graph, v: Tensor, heads: int) -> tuple[Tensor, Tensor]:
+    return _empty((core.rows, v.shape[1]), dtype=v.dtype), _empty((core.rows, heads), dtype=accumulator(v.dtype))
+
+
+def _dropout(seed: Tensor | None, p: float) -> tuple[float, int]:
+    return (p, int(seed)) if seed is not None and p > 0 else (0.0, 0)
+
+
+def gat(
+    core: _core.Graph, a_src: Tensor, a_dst: Tensor, a_edge: Tensor | None, v: Tensor, seed: Tensor | None,
+    heads: int, slope: float, p: float,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    a_src, a_dst, v = dense(a_src), dense(a_dst), dense(v)
+    a_edge, edge = _edge(a_edge)
+    y, lse = _outputs(core, v, heads)
+    _core.gat(
+        core, operand(a_src), operand(a_dst), edge, operand(v), heads, slope, _dropout(seed, p), operand(y), operand(lse), _threads()
+    )
+    return y, lse
+
+
+def gat_backward(
+    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, a_src: Tensor, a_dst: Tensor, a_edge: Tensor | None, v: Tensor,
+    seed: Tensor | None, heads: int, slope: float, p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    dy, y, lse, a_src, a_dst, v = (dense(t) for t in (dy, y, lse, a_src, a_dst, v))
+    a_edge, edge = _edge(a_edge)
+    da_src, da_dst, dv = (_empty(t.shape, dtype=t.dtype) for t in (a_src, a_dst, v))
+    da_edge = _empty((0, heads) if a_edge is None else a_edge.shape, dtype=a_src.dtype)
+    _core.gat_grad(
+        core, operand(a_src), operand(a_dst), edge, operand(v), heads, slope, _dropout(seed, p), operand(y), operand(lse),
+        operand(dy), operand(da_src), operand(da_dst), None if edge is None else operand(da_edge), operand(dv), _threads(),
+    )  # fmt: skip
+    return da_src, da_dst, da_edge, dv
+
+
+def gatv2(
+    core: _core.Graph, left: Tensor, right: Tensor, edge: Tensor | None, a: Tensor, seed: Tensor | None,
+    heads: int, slope: float, p: float,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    left, right, a = dense(left), dense(right), dense(a)
+    edge, e = _edge(edge)
+    y, lse = _outputs(core, left, heads)
+    _core.gatv2(
+        core, operand(left), operand(right), e, operand(a), heads, slope, _dropout(seed, p), operand(y), operand(lse), _threads()
+    )
+    return y, lse
+
+
+def gatv2_backward(
+    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, left: Tensor, right: Tensor, edge: Tensor | None, a: Tensor,
+    seed: Tensor | None, heads: int, slope: float, p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    dy, y, lse, left, right, a = (dense(t) for t in (dy, y, lse, left, right, a))
+    edge, e = _edge(edge)
+    dl, dr, da = (_empty(t.shape, dtype=t.dtype) for t in (left, right, a))
+    de = _empty((0, left.shape[1]) if edge is None else edge.shape, dtype=left.dtype)
+    _core.gatv2_grad(
+        core, operand(left), operand(right), e, operand(a), heads, slope, _dropout(seed, p), operand(y), operand(lse),
+        operand(dy), operand(dl), operand(dr), None if e is None else operand(de), operand(da), _threads(),
+    )  # fmt: skip
+    return dl, dr, de, da
+
+
+def transformer_attn(
+    core: _core.Graph, q: Tensor, k: Tensor, v: Tensor, edge: Tensor | None, seed: Tensor | None, heads: int, p: float
+) -> tuple[Tensor, Tensor]:
+    q, k, v = dense(q), dense(k), dense(v)
+    edge, e = _edge(edge)
+    y, lse = _outputs(core, v, heads)
+    _core.transformer(
+        core, operand(q), operand(k), operand(v), e, heads, _dropout(seed, p), operand(y), operand(lse), _threads()
+    )
+    return y, lse
+
+
+def transformer_attn_backward(
+    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, q: Tensor, k: Tensor, v: Tensor, edge: Tensor | None,
+    seed: Tensor | None, heads: int, p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    dy, y, lse, q, k, v = (dense(t) for t in (dy, y, lse, q, k, v))
+    edge, e = _edge(edge)
+    dq, dk, dv = (_empty(t.shape, dtype=t.dtype) for t in (q, k, v))
+    de = _empty((0, v.shape[1]) if edge is None else edge.shape, dtype=v.dtype)
+    _core.transformer_grad(
+        core, operand(q), operand(k), operand(v), e, heads, _dropout(seed, p), operand(y), operand(lse),
+        operand(dy), operand(dq), operand(dk), operand(dv), None if e is None else operand(de), _threads(),
+    )  # fmt: skip
+    return dq, dk, dv, de
+
+
+def agnn(core: _core.Graph, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    x = dense(x)
+    y, lse = _outputs(core, x, 1)
+    _core.agnn(core, operand(x), float(beta), operand(y), operand(lse), _threads())
+    return y, lse
+
+
+def agnn_backward(core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    dy, y, lse, x = (dense(t) for t in (dy, y, lse, x))
+    dx = _empty(x.shape, dtype=x.dtype)
+    dbeta = _core.agnn_grad(core, operand(x), float(beta), operand(y), operand(lse), operand(dy), operand(dx), _threads())
+    return dx, torch.full(beta.shape, dbeta, dtype=beta.dtype)
