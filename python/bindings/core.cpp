@@ -1,4 +1,5 @@
 #include <pantile/core/cpu.h>
+#include <pantile/core/hash.h>
 
 #include <atomic>
 
@@ -34,6 +35,10 @@ void bind_core(nb::module_& m) {
     d["l2_bytes"] = info.l2_bytes;
     d["l3_bytes"] = info.l3_bytes;
     return d;
+  });
+  m.def("hash_bytes", [](uintptr_t address, size_t bytes) {
+    nb::gil_scoped_release release;
+    return hash_bytes(reinterpret_cast<const void*>(address), bytes).hex();
   });
   m.def("measure_peaks", [](int threads) {
     MachinePeaks peaks;
