@@ -13,7 +13,7 @@ OPEN_MARK = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}~*/-])/(root|home|Users|work|workspace|mnt|private)/\w")
 DEAD_CODE = re.compile(r"^\s*#\s*if\s+0\b")
 CPP_PRINT = re.compile(r"\bstd::(cout|cerr|clog)\b|(?<![\w:])(?:std::)?(printf|puts|putchar|perror)\s*\(|\bfprintf\s*\(\s*std(out|err)")
-CPP_END = re.compile(r"(?<![\w:.])(?:std::)?(exit|abort|_Exit|quick_exit|terminate)\s*\(|(?<!\w)throw\b")
+CPP_END = re.compile(r"(?<![\w:.])(?:std::)?(exit|abort|_Exit|quick_exit|terminate)\s*\(|(?<!\w)throw\b(?!\s+std::bad_alloc\b)")
 PYTHON_PRINT = re.compile(r"(?<![\w.])print\s*\(")
 SKIPPED_TEST = re.compile(r"\b(GTEST_SKIP|DISABLED_\w+)|pytest\.mark\.(skip|xfail)\b|pytest\.(skip|xfail)\(|unittest\.skip")
 # Where the pattern is the purpose: what shows progress on stderr, what aborts on a broken promise, programs.
