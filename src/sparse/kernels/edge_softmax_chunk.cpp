@@ -1,0 +1,231 @@
+// Logits, softmax and its gradient over the edges of a chunk (see edge_chunk.h).
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sparse/kernels/edge_softmax_chunk.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include <cstring>
+#include <limits>
+
+#include "sparse/kernels/edge_chunk.h"
+#include "sparse/kernels/exp-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace pantile::sparse::HWY_NAMESPACE {
+
+template <class A>
+inline constexpr A kInfinity = std::numeric_limits<A>::infinity();
+
+// Values of a chunk up to a whole period, so that a column of vectors always sees the same heads.
+HWY_INLINE int rounded(int values, int period) { return (values + period - 1) / period * period; }
+
+template <class A>
+HWY_INLINE int pad_chunk(int n, int padded, A value, A* z) {
+  const int values = n * padded,
+            end = rounded(values, std::max(padded, static_cast<int>(hn::Lanes(hn::ScalableTag<A>()))));
+  for (int i = values; i < end; ++i) z[i] = value;
+  return end;
+}
+template <class A>
+HWY_INLINE int step(int padded) {
+  return std::max(padded, static_cast<int>(hn::Lanes(hn::ScalableTag<A>())));
+}
+
+// Lane i <- lane i ^ distance: meets the repeats of a head, which lie `padded`, 2 * padded, ... lanes apart.
+template <class D, class Combine>
+HWY_INLINE hn::Vec<D> over_repeats(D d, hn::Vec<D> v, int padded, Combine combine) {
+  using A = hn::TFromD<D>;
+  using Index = hn::TFromD<hn::RebindToSigned<D>>;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int distance = padded; distance < lanes; distance *= 2) {
+    HWY_ALIGN Index index[HWY_MAX_BYTES / sizeof(A)];
+    for (int i = 0; i < lanes; ++i) index[i] = static_cast<Index>(i ^ distance);
+    v = combine(v, hn::TableLookupLanes(v, hn::SetTableIndices(d, index)));
+  }
+  return v;
+}
+
+template <class A>
+void gather_heads(const A* table, const int32_t* col, int n, int padded, A* out) {
+  switch (padded) {
+    case 1:
+      for (int k = 0; k < n; ++k) out[k] = table[col[k]];
+      return;
+    case 2:
+      for (int k = 0; k < n; ++k) std::memcpy(out + 2 * k, table + int64_t{col[k]} * 2, 2 * sizeof(A));
+      return;
+    case 4:
+      for (int k = 0; k < n; ++k) std::memcpy(out + 4 * k, table + int64_t{col[k]} * 4, 4 * sizeof(A));
+      return;
+    case 8:
+      for (int k = 0; k < n; ++k) std::memcpy(out + 8 * k, table + int64_t{col[k]} * 8, 8 * sizeof(A));
+      return;
+    default:
+      for (int k = 0; k < n; ++k)
+        std::memcpy(out + k * padded, table + int64_t{col[k]} * padded, static_cast<size_t>(padded) * sizeof(A));
+  }
+}
+template <class A>
+void repeat_heads(const A* row, int padded, A* lane) {
+  const int end = step<A>(padded);
+  for (int i = 0; i < end; i += padded) std::copy_n(row, padded, lane + i);
+}
+
+template <class A>
+void leaky_logits(int n, int padded, const A* lane, A slope, A* z) {
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded), end = rounded(n * padded, period);
+  const auto bend = hn::Set(d, slope);
+  for (int j = 0; j < period; j += lanes) {
+    const auto own = hn::LoadU(d, lane + j);
+    for (int i = j; i < end; i += period) {
+      const auto t = hn::Add(hn::LoadU(d, z + i), own);
+      hn::StoreU(hn::IfThenElse(hn::Gt(t, hn::Zero(d)), t, hn::Mul(t, bend)), d, z + i);
+    }
+  }
+}
+
+template <class A>
+void softmax_begin(int padded, A* m, A* s) {
+  const int end = step<A>(padded);
+  std::fill_n(m, end, -kInfinity<A>);
+  std::fill_n(s, end, A{0});
+}
+
+template <class A>
+bool softmax_chunk(int n, int padded, A* z, A* m, A* s, A* scale) {
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded);
+  const int end = pad_chunk(n, padded, -kInfinity<A>, z);
+  const auto lowest = hn::Set(d, -kInfinity<A>);
+  bool grew = false;
+  for (int j = 0; j < period; j += lanes) {
+    const auto old = hn::LoadU(d, m + j);
+    auto top = old;
+    for (int i = j; i < end; i += period) top = hn::Max(top, hn::LoadU(d, z + i));
+    top = over_repeats(d, top, padded, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); });
+    // Heads that saw only -inf so far: shifting by 0 keeps their weights at exp(-inf) = 0 instead of exp(-inf + inf).
+    const auto shift = hn::IfThenElse(hn::Eq(top, lowest), hn::Zero(d), top);
+    auto sum = hn::LoadU(d, s + j);
+    if (!hn::AllTrue(d, hn::Eq(top, old))) {
+      grew = true;
+      hn::StoreU(top, d, m + j);
+    }
+    const auto factor = exp_fast(d, hn::Sub(old, shift));
+    hn::StoreU(factor, d, scale + j);
+    sum = hn::Mul(sum, factor);
+    for (int i = j; i < end; i += period) {
+      const auto p = exp_fast(d, hn::Sub(hn::LoadU(d, z + i), shift));
+      hn::StoreU(p, d, z + i);
+      sum = hn::Add(sum, p);
+    }
+    hn::StoreU(sum, d, s + j);
+  }
+  return grew;
+}
+
+template <class A>
+void join_repeats(int padded, A* sum) {
+  const hn::ScalableTag<A> d;
+  if (padded >= static_cast<int>(hn::Lanes(d))) return;
+  const auto v = over_repeats(d, hn::LoadU(d, sum), padded, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
+  hn::StoreU(v, d, sum);
+}
+
+template <class A>
+void softmax_finish(int padded, const A* m, A* s, A* inverse, A* lse) {
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded);
+  join_repeats(padded, s);
+  for (int j = 0; j < period; j += lanes) {
+    const auto sum = hn::LoadU(d, s + j);
+    const auto empty = hn::Eq(sum, hn::Zero(d));
+    const auto safe = hn::IfThenElse(empty, hn::Set(d, A{1}), sum);
+    // sum - sum is 0, or NaN where the row holds one: neither the maximum nor the logarithm is sure to carry it.
+    const auto log_sum = hn::Add(hn::Log(d, safe), hn::Sub(sum, sum));
+    hn::StoreU(hn::IfThenZeroElse(empty, hn::Div(hn::Set(d, A{1}), safe)), d, inverse + j);
+    hn::StoreU(hn::IfThenZeroElse(empty, hn::Add(hn::LoadU(d, m + j), log_sum)), d, lse + j);
+  }
+}
+
+template <class A>
+void softmax_apply(int n, int padded, const A* lane_lse, A* z) {
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded),
+            end = pad_chunk(n, padded, -kInfinity<A>, z);
+  for (int j = 0; j < period; j += lanes) {
+    const auto lse = hn::LoadU(d, lane_lse + j);
+    for (int i = j; i < end; i += period) hn::StoreU(exp_fast(d, hn::Sub(hn::LoadU(d, z + i), lse)), d, z + i);
+  }
+}
+
+template <bool kShared, class A>
+HWY_INLINE void gradient(int n, int padded, const A* own, const A* lse, const A* delta, const A* mask, A slope, A* z,
+                         A* dp, A* sum) {
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded), values = n * padded,
+            whole = values / period * period;
+  const auto bend = hn::Set(d, slope), one = hn::Set(d, A{1});
+  const auto at_vector = [&](int i, int j, auto total, auto live) HWY_ATTR {
+    const auto t = hn::Add(hn::LoadU(d, z + i), hn::LoadU(d, own + j));
+    const auto rising = hn::Gt(t, hn::Zero(d));
+    const auto bent = hn::IfThenElse(rising, t, hn::Mul(t, bend));
+    const auto p = exp_fast(d, hn::Sub(bent, hn::LoadU(d, lse + (kShared ? j : i))));
+    auto weight = p, dot = hn::LoadU(d, dp + i);
+    if (mask != nullptr) {
+      const auto factor = hn::LoadU(d, mask + i);
+      weight = hn::Mul(weight, factor);
+      dot = hn::Mul(dot, factor);
+    }
+    const auto raw = hn::Mul(p, hn::Sub(dot, hn::LoadU(d, delta + (kShared ? j : i))));
+    const auto dz = hn::IfThenElseZero(live, hn::Mul(raw, hn::IfThenElse(rising, one, bend)));
+    hn::StoreU(weight, d, z + i);
+    hn::StoreU(dz, d, dp + i);
+    return hn::Add(total, dz);
+  };
+  for (int j = 0; j < period; j += lanes) {
+    auto total = hn::LoadU(d, sum + j);
+    for (int i = j; i < whole; i += period) total = at_vector(i, j, total, hn::FirstN(d, static_cast<size_t>(lanes)));
+    // The last vector of a row whose heads do not fill it: what lies behind its edges counts for nothing, NaN included.
+    if (whole < values) total = at_vector(whole + j, j, total, hn::FirstN(d, static_cast<size_t>(values - whole)));
+    hn::StoreU(total, d, sum + j);
+  }
+}
+template <class A>
+void softmax_gradient(bool shared, int n, int padded, const A* own, const A* lse, const A* delta, const A* mask,
+                      A slope, A* z, A* dp, A* sum) {
+  if (shared) return gradient<true>(n, padded, own, lse, delta, mask, slope, z, dp, sum);
+  gradient<false>(n, padded, own, lse, delta, mask, slope, z, dp, sum);
+}
+
+template <class T>
+void fill(EdgeOps<T>& ops) {
+  using A = AccumulatorOf<T>;
+  ops.gather_heads = &gather_heads<A>;
+  ops.repeat_heads = &repeat_heads<A>;
+  ops.leaky_logits = &leaky_logits<A>;
+  ops.softmax_begin = &softmax_begin<A>;
+  ops.softmax_chunk = &softmax_chunk<A>;
+  ops.softmax_finish = &softmax_finish<A>;
+  ops.softmax_apply = &softmax_apply<A>;
+  ops.softmax_gradient = &softmax_gradient<A>;
+  ops.join_repeats = &join_repeats<A>;
+}
+void FillEdgeSoftmax(EdgeOpsTables& tables) {
+  fill(tables.f64);
+  fill(tables.f32);
+  fill(tables.bf16);
+  fill(tables.f16);
+}
+
+}  // namespace pantile::sparse::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pantile::sparse {
+HWY_EXPORT(FillEdgeSoftmax);
+void fill_edge_softmax(EdgeOpsTables& tables) { HWY_DYNAMIC_DISPATCH(FillEdgeSoftmax)(tables); }
+}  // namespace pantile::sparse
+#endif
