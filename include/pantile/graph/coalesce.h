@@ -13,7 +13,8 @@ struct Coalesced {
   Array<float> weights;  ///< [graph.edges()] in CSR order; all ones folded by `how` when no weights came in
 };
 
-/// Merges parallel edges, explicitly: Pantile never does it by itself. weights: [edges] in CSR order, or empty (= all 1).
+/// Merges parallel edges, explicitly: Pantile never does it by itself. weights: [edges] in CSR order, or empty (= all
+/// 1).
 Result<Coalesced> coalesce(const Graph& g, std::span<const float> weights, Coalesce how);
 
 }  // namespace pantile

@@ -7,8 +7,8 @@
 
 namespace pantile {
 
-/// R-MAT (Chakrabarti et al., SDM'04): 2^scale nodes, edge_factor * 2^scale edge draws, node ids permuted; duplicates removed
-/// when `simple`. The same for any thread count.
+/// R-MAT (Chakrabarti et al., SDM'04): 2^scale nodes, edge_factor * 2^scale edge draws, node ids permuted; duplicates
+/// removed when `simple`. The same for any thread count.
 struct RmatOptions {
   int scale = 17;
   int edge_factor = 16;
@@ -31,7 +31,8 @@ struct CommunityOptions {
 };
 Result<Graph> generate_community(const CommunityOptions& options);
 
-/// Stochastic block model: labels[i] = i * blocks / nodes; expected degree_in edges inside and degree_out to other blocks.
+/// Stochastic block model: labels[i] = i * blocks / nodes; expected degree_in edges inside and degree_out to other
+/// blocks.
 struct SbmOptions {
   int64_t nodes = 10000;
   int blocks = 10;
@@ -47,8 +48,9 @@ Result<Sbm> generate_sbm(const SbmOptions& options);
 /// width x height grid, 4 or 8 neighbours, both directions.
 Result<Graph> generate_grid(int64_t width, int64_t height, int neighbours = 4);
 
-/// Directed k-nearest-neighbour graph under cosine similarity or Euclidean distance: row i holds its k nearest other rows of x (ties: smaller id).
-/// x: fp32 [n, d], finite. `symmetric` adds the reverse edges without duplicates. O(n^2 d) work in blocks, O(n k) memory.
+/// Directed k-nearest-neighbour graph under cosine similarity or Euclidean distance: row i holds its k nearest other
+/// rows of x (ties: smaller id). x: fp32 [n, d], finite. `symmetric` adds the reverse edges without duplicates. O(n^2
+/// d) work in blocks, O(n k) memory.
 enum class Metric { cosine, euclidean };
 Result<Graph> nearest_neighbours(ConstMatrix x, int k, Metric metric, bool symmetric, Progress* progress = nullptr);
 
