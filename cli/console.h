@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <pantile/core/error.h>
 #include <pantile/core/progress.h>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +10,15 @@
 #include "cli/value.h"
 #include "cli/verbs.h"
 
-/// The only place that writes to the terminal. stdout carries the result and nothing else; stderr the progress and errors.
+/// The only place that writes to the terminal. stdout carries the result and nothing else; stderr the progress and
+/// errors.
 namespace pantile::cli {
 
 /// Writes the result: `json` as one document with --json, else `text`. Returns 0, or 3 when stdout cannot take it
 /// (a closed pipe, a full disk), after saying so on stderr.
 int print_result(const GlobalOptions& global, const Value& json, std::string_view text);
-/// `pantile: error: message` on stderr, with the details of the error behind it; returns the exit code that its kind stands for.
+/// `pantile: error: message` on stderr, with the details of the error behind it; returns the exit code that its kind
+/// stands for.
 int print_error(const GlobalOptions& global, const Error& error);
 /// `pantile: message` on stderr unless --quiet.
 void print_note(const GlobalOptions& global, std::string_view message);

@@ -14,7 +14,8 @@ class RunRecord {
  public:
   /// A file or folder that the run reads.
   void input(const std::string& path);
-  /// A file that the run is going to write; call it before writing, so that Ctrl-C knows which temporary file to remove.
+  /// A file that the run is going to write; call it before writing, so that Ctrl-C knows which temporary file to
+  /// remove.
   void output(const std::string& path);
   /// A result that a replay must find again, such as a fingerprint or a hash of predictions: equal or the replay fails.
   void result(const std::string& name, const std::string& value);

@@ -9,8 +9,8 @@
 
 namespace pantile::cli {
 
-/// One JSON value that a verb builds as its result; object fields keep the order in which they were set. Only json.cpp knows
-/// how it is written and read, so that no verb depends on a JSON library.
+/// One JSON value that a verb builds as its result; object fields keep the order in which they were set. Only json.cpp
+/// knows how it is written and read, so that no verb depends on a JSON library.
 class Value {
  public:
   using Array = std::vector<Value>;
@@ -36,6 +36,7 @@ class Value {
   /// Field of an object, or null when this is no object or has no such field.
   const Value& operator[](std::string_view key) const;
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  bool is_object() const { return std::holds_alternative<Object>(data_); }
   /// The value as the asked type, or `otherwise` when it is of another type. number() reads integers too.
   const std::string& text(const std::string& otherwise = empty_text()) const;
   double number(double otherwise = 0) const;
@@ -43,6 +44,12 @@ class Value {
   bool boolean(bool otherwise = false) const;
   const Array& items() const;    ///< empty when this is no array
   const Object& fields() const;  ///< empty when this is no object
+
+  /// Calls `visitor` with what is held: std::monostate, bool, int64_t, uint64_t, double, std::string, Array or Object.
+  template <class Visitor>
+  decltype(auto) visit(Visitor&& visitor) const {
+    return std::visit(std::forward<Visitor>(visitor), data_);
+  }
 
  private:
   using Storage = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object>;

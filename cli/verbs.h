@@ -51,7 +51,6 @@ struct GraphConvertOptions {
   GraphSource graph;
   std::string out, to;
   std::string coalesce;  ///< "" keeps parallel edges; else sum, mean, min, max, first
-  bool force = false;
 };
 int run_graph_convert(const GraphConvertOptions& options, const GlobalOptions& global);
 
@@ -60,18 +59,18 @@ struct GraphReorderOptions {
   std::string how = "auto";  ///< degree, bfs, rcm, community, auto
   std::string out, permutation;
   int64_t calls = 1000;  ///< SpMM calls that auto may earn its cost back in
-  bool force = false;
 };
 int run_graph_reorder(const GraphReorderOptions& options, const GlobalOptions& global);
 
 struct GraphGenerateOptions {
-  std::string kind = "rmat";  ///< rmat, community, sbm, grid
-  std::string out;
+  std::string kind;    ///< rmat, community, sbm, grid
+  std::string out;     ///< any name that write_graph takes
+  std::string labels;  ///< sbm: .npy for the block of every node; "" = nowhere
   int64_t scale = 14, edge_factor = 16;
   int64_t nodes = 10000, degree = 16, community = 64, blocks = 10;
   double inside = 0.9, degree_in = 8, degree_out = 2;
   int64_t width = 100, height = 100, neighbours = 4;
-  bool keep_duplicates = false, ordered = false, force = false;
+  bool keep_duplicates = false, ordered = false;
 };
 int run_graph_generate(const GraphGenerateOptions& options, const GlobalOptions& global);
 
@@ -83,7 +82,7 @@ struct GraphKnnOptions {
   std::string metric = "cosine";
   int64_t limit = -1;  ///< first rows only; -1 = all
   double scale = 1;    ///< features are multiplied by it, such as 1/255 for bytes
-  bool directed = false, dataset = false, force = false;
+  bool directed = false, dataset = false;
 };
 int run_graph_knn(const GraphKnnOptions& options, const GlobalOptions& global);
 
