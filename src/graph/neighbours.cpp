@@ -1,13 +1,13 @@
 #include <cblas.h>
 #include <fmt/format.h>
 
+#include <pantile/core/thread_pool.h>
+#include <pantile/graph/generate.h>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <pantile/core/thread_pool.h>
-#include <pantile/graph/generate.h>
 
 #include "graph/state.h"
 
@@ -23,10 +23,11 @@ void one_blas_thread() {
   std::call_once(once, [] { openblas_set_num_threads(1); });
 }
 
-/// The rows, scaled so that neither squares nor their sums can overflow or vanish, in float for scores and with exact norms.
+/// The rows, scaled so that neither squares nor their sums can overflow or vanish, in float for scores and with exact
+/// norms.
 struct Points {
   int64_t count = 0, width = 0;
-  Array<float> x;             // [count, width]; cosine: rows of norm 1 (or 0); Euclidean: all divided by the largest value
+  Array<float> x;  // [count, width]; cosine: rows of norm 1 (or 0); Euclidean: all divided by the largest value
   std::vector<double> scale;  // [count] of the original row
   std::vector<float> square;  // [count] squared norm of x
   double largest_norm = 0;
@@ -137,7 +138,8 @@ class Shortlist {
     std::nth_element(candidates_.begin(), kth, candidates_.end(), nearer<float>);
     floor_ = kth->score - margin_;
     std::erase_if(candidates_, [&](const Candidate<float>& c) { return c.score < floor_; });
-    limit_ = std::max(limit_, 2 * candidates_.size());  // many rows at one distance: the list may grow, pruning must not repeat
+    limit_ = std::max(limit_,
+                      2 * candidates_.size());  // many rows at one distance: the list may grow, pruning must not repeat
   }
   const std::vector<Candidate<float>>& candidates() const { return candidates_; }
 
@@ -148,9 +150,10 @@ class Shortlist {
 };
 
 /// Finds the k nearest of rows [begin, end) and writes their ids, ascending, to nearest[i * k ...].
-void search_block(ConstMatrix m, const Points& p, Metric metric, int64_t k, int64_t begin, int64_t end, Array<float>& scores,
-                  std::vector<Shortlist>& lists, Array<int32_t>& nearest) {
-  // A product of n terms is off by at most n 2^-24 |a||b|, plus a few roundings of norms; both sides of a comparison may be off.
+void search_block(ConstMatrix m, const Points& p, Metric metric, int64_t k, int64_t begin, int64_t end,
+                  Array<float>& scores, std::vector<Shortlist>& lists, Array<int32_t>& nearest) {
+  // A product of n terms is off by at most n 2^-24 |a||b|, plus a few roundings of norms; both sides of a comparison
+  // may be off.
   const double unit = (static_cast<double>(p.width) + 8) * 0x1p-24 * p.largest_norm * p.largest_norm;
   const float margin = static_cast<float>((metric == Metric::cosine ? 4 : 8) * unit);
   for (int64_t i = begin; i < end; ++i) lists[static_cast<size_t>(i - begin)].reset(static_cast<size_t>(k), margin);
@@ -158,9 +161,9 @@ void search_block(ConstMatrix m, const Points& p, Metric metric, int64_t k, int6
     const int64_t columns = std::min(kColumnBlock, p.count - from);
     if (p.width > 0) {
       const auto width = static_cast<blasint>(p.width);
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(end - begin), static_cast<blasint>(columns), width, 1.0f,
-                  p.x.data() + begin * p.width, width, p.x.data() + from * p.width, width, 0.0f, scores.data(),
-                  static_cast<blasint>(kColumnBlock));
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(end - begin),
+                  static_cast<blasint>(columns), width, 1.0f, p.x.data() + begin * p.width, width,
+                  p.x.data() + from * p.width, width, 0.0f, scores.data(), static_cast<blasint>(kColumnBlock));
     } else {
       std::fill(scores.begin(), scores.end(), 0.0f);
     }
@@ -192,7 +195,8 @@ void search_block(ConstMatrix m, const Points& p, Metric metric, int64_t k, int6
 
 Status check_points(ConstMatrix x, int k) {
   if (x.dtype != DType::f32) {
-    return fail(ErrorCode::invalid_argument, fmt::format("nearest neighbours take float32 rows; x is {}", name(x.dtype)));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("nearest neighbours take float32 rows; x is {}", name(x.dtype)));
   }
   if (x.rows < 0 || x.cols < 0 || (x.rows > 1 && x.row_stride < x.cols)) {
     return fail(ErrorCode::invalid_argument,
@@ -203,7 +207,8 @@ Status check_points(ConstMatrix x, int k) {
     return fail(ErrorCode::unsupported, fmt::format("rows of {} values are too long for the matrix product", x.cols));
   }
   if (x.rows > 0 && (k < 1 || k >= x.rows)) {
-    return fail(ErrorCode::invalid_argument, fmt::format("k is {}; {} rows have between 1 and {} neighbours", k, x.rows, x.rows - 1));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("k is {}; {} rows have between 1 and {} neighbours", k, x.rows, x.rows - 1));
   }
   return {};
 }
@@ -229,7 +234,8 @@ Result<Graph> nearest_neighbours(ConstMatrix x, int k, Metric metric, bool symme
   for (Array<float>& s : scores) {
     PANTILE_TRY(s, Array<float>::allocate(kRowBlock * kColumnBlock));
   }
-  std::atomic<int64_t> next{0};  // blocks are claimed as threads come free; what a block computes does not depend on who takes it
+  std::atomic<int64_t> next{
+      0};  // blocks are claimed as threads come free; what a block computes does not depend on who takes it
   run_shares(workers, [&](int w) {
     std::vector<Shortlist> lists(static_cast<size_t>(kRowBlock));
     for (int64_t b = next.fetch_add(1); b < blocks; b = next.fetch_add(1)) {
