@@ -1,19 +1,24 @@
-#include <pantile/sparse/plan.h>
+
+#include "sparse/schedule.h"
 #include <algorithm>
 
 namespace pantile::sparse {
 namespace {
 
-/// Rows of one unit by ascending degree, ties by row: rows of equal degree in a row let the branch predictor learn
-/// where they end, which costs more than the arithmetic when rows are short. Counting sort; `count` is scratch.
-void sort_by_degree(const int64_t* ptr, int64_t row, int64_t row_end, std::vector<int32_t>& count, int32_t* order) {
-  int64_t longest = 0;
-  for (int64_t i = row; i < row_end; ++i) longest = std::max(longest, ptr[i + 1] - ptr[i]);
-  count.assign(static_cast<size_t>(longest) + 2, 0);
-  for (int64_t i = row; i < row_end; ++i) ++count[static_cast<size_t>(ptr[i + 1] - ptr[i] + 1)];
+/// The order in which a unit visits its rows. Empty rows come first, so that no kernel asks in its inner loops; the others by
+/// ascending degree where rows are short, else as stored. Counting sort; `count` is scratch.
+void order_rows(const int64_t* ptr, const Unit& u, std::vector<int32_t>& count, int32_t* order) {
+  const bool by_degree = sorted_by_degree(u);
+  const auto key = [&](int64_t i) -> size_t {
+    const int64_t degree = ptr[i + 1] - ptr[i];
+    return static_cast<size_t>(by_degree ? degree : std::min<int64_t>(degree, 1));
+  };
+  size_t largest = 0;
+  for (int64_t i = u.row; i < u.row_end; ++i) largest = std::max(largest, key(i));
+  count.assign(largest + 2, 0);
+  for (int64_t i = u.row; i < u.row_end; ++i) ++count[key(i) + 1];
   for (size_t d = 1; d < count.size(); ++d) count[d] += count[d - 1];
-  for (int64_t i = row; i < row_end; ++i)
-    order[count[static_cast<size_t>(ptr[i + 1] - ptr[i])]++] = static_cast<int32_t>(i);
+  for (int64_t i = u.row; i < u.row_end; ++i) order[count[key(i)]++] = static_cast<int32_t>(i);
 }
 
 }  // namespace
@@ -45,8 +50,9 @@ Schedule make_schedule(const Csr& csr, int64_t edges_per_unit, int64_t hub_segme
     while (j < csr.rows && ptr[j + 1] - ptr[j] <= 2 * hub_segment &&
            ptr[j + 1] - ptr[i] + 2 * (j + 1 - i) <= edges_per_unit)
       ++j;
-    sort_by_degree(ptr, i, j, count, s.order.data() + i);
-    push({i, j, ptr[i], ptr[j], -1}, ptr[j] - ptr[i] + 2 * (j - i));
+    const Unit u{i, j, ptr[i], ptr[j], -1};
+    order_rows(ptr, u, count, s.order.data() + i);
+    push(u, ptr[j] - ptr[i] + 2 * (j - i));
     i = j;
   }
   return s;

@@ -1,0 +1,123 @@
+// The GCN layer: a weighted sum whose finished rows take their self-loop, bias and activation before they are written.
+#include "sparse/kernels/spmm.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sparse/kernels/gcn.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <cmath>
+
+#include "sparse/kernels/gather-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace pantile::sparse::HWY_NAMESPACE {
+namespace {
+
+/// act(v + self[i] * x[i] + bias), while the row is still in registers.
+template <class T>
+struct GcnFinish {
+  using A = Accumulator<T>;
+  using V = hn::Vec<Tag<T>>;
+  struct Row {
+    V self;
+    const T* x;
+  };
+  GcnFinish(const SpmmArgs& args, const Place&) : a(args) {}
+  HWY_INLINE Row row(int64_t i, int64_t) const {
+    const Tag<T> d;
+    if (a.self == nullptr) return {hn::Zero(d), nullptr};
+    return {hn::Set(d, static_cast<const A*>(a.self)[i]),
+            static_cast<const T*>(a.x) + static_cast<size_t>(i) * static_cast<size_t>(a.x_stride)};
+  }
+  HWY_INLINE V finish(V v, const Row& r, int64_t, size_t at, size_t count) const {
+    const Tag<T> d;
+    if (r.x != nullptr) v = hn::MulAdd(r.self, count != 0 ? load_partial(d, r.x + at, count) : load(d, r.x + at), v);
+    if (a.bias != nullptr) {
+      const A* bias = static_cast<const A*>(a.bias) + at;
+      v = hn::Add(v, count != 0 ? load_partial(d, bias, count) : load(d, bias));
+    }
+    // Comparisons with NaN are false, so NaN passes every activation.
+    switch (a.activation) {
+      case Activation::none:
+        return v;
+      case Activation::relu:
+        return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+      case Activation::leaky_relu:
+        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, static_cast<A>(a.slope))), v);
+      case Activation::elu:
+        return elu(v);
+    }
+    return v;
+  }
+  /// By lane: an exponential for every target would double the code of the layer for an activation few use.
+  static HWY_NOINLINE V elu(V v) {
+    const Tag<T> d;
+    HWY_ALIGN A lanes[HWY_MAX_BYTES / sizeof(A)];
+    hn::Store(v, d, lanes);
+    for (size_t i = 0; i < hn::Lanes(d); ++i)
+      if (lanes[i] < 0) lanes[i] = std::expm1(lanes[i]);
+    return hn::Load(d, lanes);
+  }
+  const SpmmArgs& a;
+};
+
+template <class T>
+void units_of(const SpmmArgs& a, int64_t first, int64_t last) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (a.perm == nullptr) return run_units<Sum, GcnFinish<T>, T, Weights<T>::template Edge>(a, first, last);
+  }
+  run_units<Sum, GcnFinish<T>, T, Weights<T>::template Scaled, std::is_same_v<T, double> ? 4 : kPanel>(a, first, last);
+}
+template <class T>
+void fold_of(const SpmmArgs& a) {
+  fold_hubs<Sum, GcnFinish<T>, T>(a);
+}
+
+void GcnUnits(const SpmmArgs& a, int64_t first, int64_t last) {
+  switch (a.dtype) {
+    case DType::f32:
+      return units_of<float>(a, first, last);
+    case DType::f64:
+      return units_of<double>(a, first, last);
+    case DType::bf16:
+      return units_of<BFloat16>(a, first, last);
+    default:
+      return units_of<Float16>(a, first, last);
+  }
+}
+
+void GcnFold(const SpmmArgs& a) {
+  switch (a.dtype) {
+    case DType::f32:
+      return fold_of<float>(a);
+    case DType::f64:
+      return fold_of<double>(a);
+    case DType::bf16:
+      return fold_of<BFloat16>(a);
+    default:
+      return fold_of<Float16>(a);
+  }
+}
+
+}  // namespace
+}  // namespace pantile::sparse::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pantile::sparse {
+namespace {
+HWY_EXPORT(GcnUnits);
+HWY_EXPORT(GcnFold);
+}  // namespace
+
+SpmmKernel gcn_kernel() {
+  return {[](const SpmmArgs& a, int64_t first, int64_t last) {
+            HWY_DYNAMIC_DISPATCH(GcnUnits)
+            (a, first, last);
+          },
+          [](const SpmmArgs& a) {
+            HWY_DYNAMIC_DISPATCH(GcnFold)
+            (a);
+          }};
+}
+}  // namespace pantile::sparse
+#endif
