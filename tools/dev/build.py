@@ -14,6 +14,8 @@ CONFIGURE_FIX = "read the end of the log; a missing package is named there (see 
 COMPILE_FIX = "read the first error in the log; `./dev clean` and a new build rule out a stale tree"
 RELEASE = BUILD / "release"
 PROGRAM = RELEASE / "cli" / "pantile"
+# Objects are shared between build trees and checkouts of the same text.
+CCACHE = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
 
 
 def jobs() -> str:
@@ -39,7 +41,7 @@ def compile_targets(folder: Path, what: str, targets: Sequence[str] = (), env: O
     if targets:
         command += ["--target", *targets]
     name = "-".join(["build", folder.name, *targets[:1]])
-    run(name, f"build {what}", command, fix=COMPILE_FIX, env=env)
+    run(name, f"build {what}", command, fix=COMPILE_FIX, env={**CCACHE, **(env or {})})
 
 
 def _cached(option: str) -> bool:

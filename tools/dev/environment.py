@@ -80,7 +80,7 @@ def torch_version() -> Optional[str]:
 
 
 def _pip(*arguments: str) -> list:
-    return [str(PYTHON), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", *arguments]
+    return [str(PYTHON), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--no-compile", *arguments]
 
 
 def ensure_torch(must: bool = True) -> bool:
