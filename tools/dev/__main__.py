@@ -41,9 +41,13 @@ def _test(options) -> int:
     return suite.run_all(options.ci, options.long)
 
 
-@command("build", "library, program and C++ tests in build/release; with .venv also the Python extension")
+@command("build", "library, program, C++ tests and Python extension, in build/release")
 def _build(options) -> int:
-    suite.setup()
+    debian.ensure(debian.BUILD + debian.TEST)
+    build.release("library, program and C++ tests", tests=True)
+    environment.ensure_venv()
+    environment.ensure_requirements("build")
+    build.python_package()
     return 0
 
 

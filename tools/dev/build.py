@@ -51,7 +51,7 @@ def _cached(option: str) -> bool:
 
 def release(what: str, targets: Sequence[str] = (), tests: bool = False, python: bool = False) -> None:
     """Builds in build/release. An option that an earlier job turned on stays on, so that jobs do not undo each other's work."""
-    options = {"PANTILE_BUILD_TESTS": tests, "PANTILE_BUILD_PYTHON": python}
+    options = {"PANTILE_BUILD_TESTS": tests, "PANTILE_BUILD_EXAMPLES": tests, "PANTILE_BUILD_PYTHON": python}
     definitions = [f"{option}={'ON' if wanted or _cached(option) else 'OFF'}" for option, wanted in options.items()]
     if python or _cached("PANTILE_BUILD_PYTHON"):
         definitions.append(f"Python_EXECUTABLE={PYTHON}")
@@ -69,5 +69,5 @@ def program_environment() -> dict:
     """The environment in which tests, examples and the demo run: .venv first, the built program on the path."""
     env = environment()
     env["PATH"] = f"{PROGRAM.parent}{os.pathsep}{env['PATH']}"
-    env["PANTILE_PROGRAM"] = str(PROGRAM)
+    env["PANTILE_CLI"] = str(PROGRAM)
     return env
