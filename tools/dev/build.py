@@ -69,5 +69,5 @@ def program_environment() -> dict:
     """The environment in which tests, examples and the demo run: .venv first, the built program on the path."""
     env = environment()
     env["PATH"] = f"{PROGRAM.parent}{os.pathsep}{env['PATH']}"
-    env["PANTILE_CLI"] = str(PROGRAM)
+    env["PANTILE_CLI"] = env["PANTILE_PROGRAM"] = str(PROGRAM)
     return env
