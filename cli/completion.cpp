@@ -21,7 +21,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 }
 
 /// In single quotes of a POSIX shell.
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", R"('\'')") + "'"; }
+std::string quoted(const std::string& text) { return fmt::format("'{}'", replaced(text, "'", R"('\'')")); }
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -154,7 +154,7 @@ std::string zsh_arguments(const Command& command) {
   return text;
 }
 
-std::string zsh_function(const std::string& path) { return "_" + replaced(path, " ", "_"); }
+std::string zsh_function(const std::string& path) { return fmt::format("_{}", replaced(path, " ", "_")); }
 
 std::string zsh_script(const Command& root) {
   std::string text = "#compdef pantile\n# zsh completion of pantile; load it with: source <(pantile completion zsh)\n";

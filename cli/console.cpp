@@ -146,7 +146,7 @@ std::string as_bytes(int64_t bytes) {
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format(value < 10 ? "{:.2f} {}" : "{:.1f} {}", value, kUnits[unit]);
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, kUnits[unit]);
 }
 
 std::string as_seconds(double seconds) {

@@ -42,22 +42,19 @@ extern "C" void on_signal(int) {
 
 void say(std::string_view text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
 
-/// AtomicFile writes to "<name>.tmp-<process>-..." beside the output.
+/// AtomicFile writes to "<name>.<process>.<number>.tmp" beside the output.
 void remove_temporary_files() {
   namespace fs = std::filesystem;
   std::lock_guard lock(outputs().mutex);
-  const std::string process = std::to_string(getpid());
   for (const std::string& path : outputs().paths) {
     std::error_code ignored;
     const fs::path output(path);
     const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
-    const std::string name = output.filename().string();
+    const std::string start = output.filename().string() + "." + std::to_string(getpid()) + ".";
     for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
-      const std::string other = at->path().filename().string();
-      if (other != name && other.find(name) != std::string::npos && other.find(process) != std::string::npos) {
-        std::error_code unremovable;
-        fs::remove(at->path(), unremovable);
-      }
+      const std::string name = at->path().filename().string();
+      std::error_code unremovable;
+      if (name.starts_with(start) && name.ends_with(".tmp")) fs::remove(at->path(), unremovable);
     }
   }
 }
