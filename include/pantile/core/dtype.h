@@ -41,6 +41,7 @@ float to_float(Float16 v);
 BFloat16 to_bfloat16(float v);
 Float16 to_float16(float v);
 
+/// The DType of a C++ type: dtype_of<float> is DType::f32.
 template <class T> struct DTypeOf;
 template <> struct DTypeOf<double> { static constexpr DType value = DType::f64; };
 template <> struct DTypeOf<float> { static constexpr DType value = DType::f32; };

@@ -5,6 +5,7 @@
 
 namespace pantile {
 
+/// How much a message matters, least first.
 enum class LogLevel { debug, info, warning, error };
 
 /// Where messages of the library go; by default nowhere, because the library never prints. Thread-safe; the sink may be called

@@ -6,6 +6,7 @@
 
 namespace pantile {
 
+/// What the weights of parallel edges become.
 enum class Coalesce { sum, mean, min, max, first };
 
 struct Coalesced {

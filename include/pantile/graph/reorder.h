@@ -5,6 +5,7 @@
 
 namespace pantile {
 
+/// By degree, largest first; breadth-first; reverse Cuthill-McKee; by communities of label propagation.
 enum class Reordering { degree, bfs, rcm, community };
 
 struct Reordered {

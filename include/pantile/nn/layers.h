@@ -14,6 +14,7 @@
 /// Errors of all: invalid_argument (widths below 0, no heads, probabilities outside [0, 1)), out_of_memory.
 namespace pantile::nn {
 
+/// An owned layer.
 template <class T>
 using LayerPtr = std::unique_ptr<Layer<T>>;
 
