@@ -41,7 +41,6 @@ float to_float(Float16 v);
 BFloat16 to_bfloat16(float v);
 Float16 to_float16(float v);
 
-/// The DType of a C++ type: dtype_of<float> is DType::f32.
 template <class T> struct DTypeOf;
 template <> struct DTypeOf<double> { static constexpr DType value = DType::f64; };
 template <> struct DTypeOf<float> { static constexpr DType value = DType::f32; };
@@ -50,6 +49,6 @@ template <> struct DTypeOf<Float16> { static constexpr DType value = DType::f16;
 template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::i64; };
 template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::i32; };
 template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::u8; };
-template <class T> inline constexpr DType dtype_of = DTypeOf<T>::value;
+template <class T> inline constexpr DType dtype_of = DTypeOf<T>::value;  ///< of a C++ type
 
 }  // namespace pantile

@@ -5,8 +5,7 @@
 
 namespace pantile {
 
-/// How much a message matters, least first.
-enum class LogLevel { debug, info, warning, error };
+enum class LogLevel { debug, info, warning, error };  ///< least first
 
 /// Where messages of the library go; by default nowhere, because the library never prints. Thread-safe; the sink may be called
 /// from several threads at once.

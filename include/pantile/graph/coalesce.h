@@ -6,8 +6,7 @@
 
 namespace pantile {
 
-/// What the weights of parallel edges become.
-enum class Coalesce { sum, mean, min, max, first };
+enum class Coalesce { sum, mean, min, max, first };  ///< what parallel weights become
 
 struct Coalesced {
   Graph graph;           ///< every (row, col) once; edge_id is empty

@@ -5,8 +5,7 @@
 
 namespace pantile {
 
-/// By degree, largest first; breadth-first; reverse Cuthill-McKee; by communities of label propagation.
-enum class Reordering { degree, bfs, rcm, community };
+enum class Reordering { degree, bfs, rcm, community };  ///< what sorts the nodes
 
 struct Reordered {
   Graph graph;                      ///< edge_id refers to the input graph's CSR positions

@@ -14,9 +14,8 @@
 /// Errors of all: invalid_argument (widths below 0, no heads, probabilities outside [0, 1)), out_of_memory.
 namespace pantile::nn {
 
-/// An owned layer.
 template <class T>
-using LayerPtr = std::unique_ptr<Layer<T>>;
+using LayerPtr = std::unique_ptr<Layer<T>>;  ///< an owned layer
 
 /// y = x W^T + b on every node; takes compressed features.
 struct LinearOptions {

@@ -6,8 +6,7 @@
 
 namespace pantile::sparse {
 
-/// What is made of the two operands of an edge.
-enum class EdgeOp { dot, add, sub, mul, div, copy_lhs, copy_rhs };
+enum class EdgeOp { dot, add, sub, mul, div, copy_lhs, copy_rhs };  ///< of an edge's two operands
 /// Where an operand of sddmm lives: dst = row of the edge, src = its column, edge = the edge itself (CSR order).
 enum class Target { dst, src, edge };
 struct Operand {
