@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <pantile/core/thread_pool.h>
+#include <array>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -137,49 +138,143 @@ Result<SortedEdges> copy_sorted(const Id* row, const Id* col, int64_t edges, int
   return out;
 }
 
-/// One bucket on its way into the result: its records, the CSR position of the first, and the rows it covers.
+/// One bucket on its way into the result: its records, the CSR position of the first, and room for as many in the
+/// result itself, because an edge id and a column take as much room as a record.
 template <bool kWide>
-struct Bucket {
-  const RecordFormat& format;
-  Records records;
-  SortedEdges& out;
-  int64_t begin, edges;
+class Bucket {
+ public:
+  Bucket(const RecordFormat& format, Records records, SortedEdges& out, int64_t begin, int64_t edges)
+      : format_(format),
+        records_(records),
+        spare_{reinterpret_cast<uint64_t*>(out.edge_id.data() + begin),
+               reinterpret_cast<uint32_t*>(out.col.data() + begin)},
+        ptr_(out.ptr.data()),
+        col_(out.col.data() + begin),
+        edge_id_(out.edge_id.data() + begin),
+        begin_(begin),
+        edges_(edges) {}
+  int64_t begin() const { return begin_; }
+  int64_t edges() const { return edges_; }
 
-  /// The result's own memory is the second buffer: an edge id and a column take as much room as a record.
-  void sort(int begin_bit, bool together) {
-    const Records spare = {reinterpret_cast<uint64_t*>(out.edge_id.data() + begin),
-                           reinterpret_cast<uint32_t*>(out.col.data() + begin)};
-    if (sort_records<kWide>(records, spare, edges, begin_bit, format.key_begin() + format.key_bits(), together))
-      records = spare;
-  }
-  /// Offsets of the rows that start at records [from, to); `first_row` is the bucket's first.
-  void write_offsets(int64_t from, int64_t to, int64_t first_row) {
-    int64_t next_row = from == 0 ? first_row : row_of(from - 1, first_row) + 1;
-    for (int64_t i = from; i < to; ++i) {
-      for (const int64_t r = row_of(i, first_row); next_row <= r; ++next_row) out.ptr[next_row] = begin + i;
+  /// Sorts by (row, col), or by row alone when the columns ascend already; writes offsets of rows [first_row, end_row)
+  /// and edges.
+  void finish(int64_t first_row, int64_t end_row, bool cols_ascend) {
+    if (format_.shift > kMostGroupBits) {
+      sort(cols_ascend, false);
+      write_offsets(0, edges_, first_row);
+      fill_offsets_behind_last(first_row, end_row);
+      write_edges(records_, 0, edges_);
+      return;
+    }
+    group_by_row(first_row, end_row);
+    for (int64_t r = first_row; r < end_row; ++r) {
+      const int64_t from = ptr_[r] - begin_, to = (r + 1 < end_row ? ptr_[r + 1] - begin_ : edges_);
+      cols_ascend ? write_edges(records_, from, to) : finish_row(from, to);
     }
   }
-  void fill_offsets_behind_last(int64_t first_row, int64_t end_row) {
-    const int64_t next_row = edges == 0 ? first_row : row_of(edges - 1, first_row) + 1;
-    std::fill(out.ptr.begin() + next_row, out.ptr.begin() + end_row, begin + edges);
+  /// The same by all threads together.
+  void finish_together(int64_t first_row, int64_t end_row, bool cols_ascend) {
+    sort(cols_ascend, true);
+    const Chunks parts(edges_);
+    parallel_for(edges_, parts.grain, [&](int64_t from, int64_t to) { write_offsets(from, to, first_row); });
+    fill_offsets_behind_last(first_row, end_row);
+    parallel_for(edges_, parts.grain, [&](int64_t from, int64_t to) { write_edges(records_, from, to); });
   }
-  /// Unpacks records [from, to); a record may lie where its id goes.
-  void write_edges(int64_t from, int64_t to) {
-    const int key_begin = format.key_begin();
-    const uint64_t col_mask = (uint64_t{1} << format.col_bits) - 1, id_mask = (uint64_t{1} << key_begin) - 1;
-    for (int64_t i = from; i < to; ++i) {
-      const uint64_t high = records.high[i];
-      uint64_t id = high & id_mask;
-      if constexpr (kWide) id = id << 32 | records.low[i];
-      out.col[begin + i] = static_cast<int32_t>((high >> key_begin) & col_mask);
-      out.edge_id[begin + i] = static_cast<int64_t>(id);
+  /// Sorts records [from, to), which share their row, by column.
+  void finish_row(int64_t from, int64_t to) {
+    if (to - from > kRankLimit || format_.col_bits > kMostRankBits) {
+      const Records row = records_.from(from), other = spare_.from(from);
+      const bool moved = sort_records<kWide>(row, other, to - from, format_.key_begin(),
+                                             format_.key_begin() + format_.col_bits, false);
+      return write_edges(moved ? spare_ : records_, from, to);
     }
+    std::array<int32_t, kRankLimit> key, rank;  // key: the column above the place in the row, so that keys are distinct
+    std::array<int64_t, kRankLimit> id;
+    const size_t n = static_cast<size_t>(to - from);
+    for (size_t i = 0; i < n; ++i) {
+      key[i] = static_cast<int32_t>(col_of(records_, from + static_cast<int64_t>(i)) << kRankPlaceBits |
+                                    static_cast<int32_t>(i));
+      id[i] = id_of(records_, from + static_cast<int64_t>(i));
+    }
+    rank_keys(key.data(), to - from, rank.data());
+    for (size_t i = 0; i < n; ++i) {
+      col_[from + rank[i]] = key[i] >> kRankPlaceBits;
+      edge_id_[from + rank[i]] = id[i];
+    }
+  }
+  /// Sorts a single row by all threads together.
+  void finish_row_together() {
+    sort(false, true);
+    const Chunks parts(edges_);
+    parallel_for(edges_, parts.grain, [&](int64_t from, int64_t to) { write_edges(records_, from, to); });
   }
 
  private:
-  int64_t row_of(int64_t i, int64_t first_row) const {
-    return first_row + static_cast<int64_t>(records.high[i] >> format.key_begin() >> format.col_bits);
+  static constexpr int kMostGroupBits = 12, kRankPlaceBits = 6, kMostRankBits = 31 - kRankPlaceBits;
+
+  int32_t col_of(Records r, int64_t i) const {
+    return static_cast<int32_t>((r.high[i] >> format_.key_begin()) & ((uint64_t{1} << format_.col_bits) - 1));
   }
+  int64_t id_of(Records r, int64_t i) const {
+    const uint64_t id = r.high[i] & ((uint64_t{1} << format_.key_begin()) - 1);
+    return static_cast<int64_t>(kWide ? id << 32 | r.low[i] : id);
+  }
+  int64_t row_of(int64_t i) const {
+    return static_cast<int64_t>(records_.high[i] >> format_.key_begin() >> format_.col_bits);
+  }
+
+  void sort(bool cols_ascend, bool together) {
+    const int begin_bit = format_.key_begin() + (cols_ascend ? format_.col_bits : 0);
+    if (sort_records<kWide>(records_, spare_, edges_, begin_bit, format_.key_begin() + format_.key_bits(), together)) {
+      std::swap(records_, spare_);
+    }
+  }
+  /// A counting sort by row, stable, that leaves the offsets behind.
+  void group_by_row(int64_t first_row, int64_t end_row) {
+    std::array<uint32_t, (size_t{1} << kMostGroupBits)> at;
+    std::fill_n(at.begin(), size_t{1} << format_.shift, 0u);
+    const int row_begin = format_.key_begin() + format_.col_bits;
+    const Records from = records_, to = spare_;
+    for (int64_t i = 0; i < edges_; ++i) ++at[from.high[i] >> row_begin];
+    uint32_t sum = 0;
+    for (int64_t r = first_row; r < end_row; ++r) {
+      ptr_[r] = begin_ + sum;
+      sum += std::exchange(at[static_cast<size_t>(r - first_row)], sum);
+    }
+    for (int64_t i = 0; i < edges_; ++i) {
+      const uint64_t high = from.high[i];
+      const uint32_t k = at[high >> row_begin]++;
+      to.high[k] = high;
+      if constexpr (kWide) to.low[k] = from.low[i];
+    }
+    std::swap(records_, spare_);
+  }
+  /// Offsets of the rows that start at records [from, to).
+  void write_offsets(int64_t from, int64_t to, int64_t first_row) {
+    int64_t next_row = from == 0 ? 0 : row_of(from - 1) + 1;
+    for (int64_t i = from; i < to; ++i) {
+      for (const int64_t r = row_of(i); next_row <= r; ++next_row) ptr_[first_row + next_row] = begin_ + i;
+    }
+  }
+  void fill_offsets_behind_last(int64_t first_row, int64_t end_row) {
+    const int64_t next_row = first_row + (edges_ == 0 ? 0 : row_of(edges_ - 1) + 1);
+    std::fill(ptr_ + next_row, ptr_ + end_row, begin_ + edges_);
+  }
+  /// Unpacks records [from, to); a record may lie where its id goes.
+  void write_edges(Records r, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      const int32_t col = col_of(r, i);
+      edge_id_[i] = id_of(r, i);
+      col_[i] = col;
+    }
+  }
+
+  RecordFormat format_;
+  Records records_, spare_;
+  int64_t* ptr_;
+  int32_t* col_;
+  int64_t* edge_id_;
+  int64_t begin_, edges_;
 };
 
 struct RecordMemory {
@@ -216,32 +311,21 @@ Result<SortedEdges> sort_by_buckets(const Edges& edges, int64_t rows, const Chun
   };
   scatter<kWide>(chunks, format.buckets(), counts, feed, memory.records());
 
-  const int begin_bit = format.key_begin() + (cols_ascend ? format.col_bits : 0);
   const auto bucket_at = [&](int64_t b) {
     const int64_t begin = start[static_cast<size_t>(b)];
-    return Bucket<kWide>{format, memory.records().from(begin), out, begin, start[static_cast<size_t>(b) + 1] - begin};
+    return Bucket<kWide>(format, memory.records().from(begin), out, begin, start[static_cast<size_t>(b) + 1] - begin);
   };
   const auto row_at = [&](int64_t b) { return std::min(rows, b << format.shift); };
   for (int64_t b = 0; b < format.buckets(); ++b) {
     Bucket<kWide> bucket = bucket_at(b);
-    if (bucket.edges < kSharedBucket) continue;
-    bucket.sort(begin_bit, true);
-    const Chunks parts(bucket.edges);
-    parallel_for(parts.items, parts.grain,
-                 [&](int64_t from, int64_t to) { bucket.write_offsets(from, to, row_at(b)); });
-    bucket.fill_offsets_behind_last(row_at(b), row_at(b + 1));
-    parallel_for(parts.items, parts.grain, [&](int64_t from, int64_t to) { bucket.write_edges(from, to); });
+    if (bucket.edges() >= kSharedBucket) bucket.finish_together(row_at(b), row_at(b + 1), cols_ascend);
   }
   std::vector<int64_t> cost(start);
   for (size_t b = 0; b < cost.size(); ++b) cost[b] = 2 * start[b] + row_at(static_cast<int64_t>(b));
   parallel_by_cost(cost, [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b) {
       Bucket<kWide> bucket = bucket_at(b);
-      if (bucket.edges >= kSharedBucket) continue;
-      bucket.sort(begin_bit, false);
-      bucket.write_offsets(0, bucket.edges, row_at(b));
-      bucket.fill_offsets_behind_last(row_at(b), row_at(b + 1));
-      bucket.write_edges(0, bucket.edges);
+      if (bucket.edges() < kSharedBucket) bucket.finish(row_at(b), row_at(b + 1), cols_ascend);
     }
   });
   out.ptr[rows] = chunks.items;
@@ -275,24 +359,21 @@ Result<SortedEdges> sort_within_rows(const Csr& pattern, RecordFormat format) {
   };
   const auto bucket_at = [&](int64_t r) {
     const int64_t begin = pattern.ptr[r];
-    return Bucket<kWide>{format, memory.records().from(begin), out, begin, pattern.ptr[r + 1] - begin};
+    return Bucket<kWide>(format, memory.records().from(begin), out, begin, pattern.ptr[r + 1] - begin);
   };
   for (int64_t r = 0; r < pattern.rows; ++r) {
     Bucket<kWide> bucket = bucket_at(r);
-    if (bucket.edges < kSharedBucket) continue;
-    const Chunks parts(bucket.edges);
-    parallel_for(parts.items, parts.grain,
-                 [&](int64_t from, int64_t to) { pack(bucket.begin + from, bucket.begin + to); });
-    bucket.sort(format.key_begin(), true);
-    parallel_for(parts.items, parts.grain, [&](int64_t from, int64_t to) { bucket.write_edges(from, to); });
+    if (bucket.edges() < kSharedBucket) continue;
+    parallel_for(bucket.edges(), int64_t{1} << 16,
+                 [&](int64_t from, int64_t to) { pack(bucket.begin() + from, bucket.begin() + to); });
+    bucket.finish_row_together();
   }
   parallel_by_cost({pattern.ptr, static_cast<size_t>(pattern.rows) + 1}, [&](int64_t first, int64_t last) {
     for (int64_t r = first; r < last; ++r) {
       Bucket<kWide> bucket = bucket_at(r);
-      if (bucket.edges >= kSharedBucket) continue;
-      pack(bucket.begin, bucket.begin + bucket.edges);
-      bucket.sort(format.key_begin(), false);
-      bucket.write_edges(0, bucket.edges);
+      if (bucket.edges() >= kSharedBucket) continue;
+      pack(bucket.begin(), bucket.begin() + bucket.edges());
+      bucket.finish_row(0, bucket.edges());
     }
   });
   return out;

@@ -46,7 +46,6 @@ Result<Graph> build(const Draws& draws, int64_t nodes, bool simple) {
     return std::move(c.graph);
   }
   return GraphAssembly::without_ids(g);  // the order of the draws means nothing to anyone
-}, GraphAssembly::keep(g));
 }
 
 Status check_share(double value, const char* name) {

@@ -1,6 +1,7 @@
 #include "graph/records.h"
 
 #include <array>
+#include <limits>
 
 namespace pantile {
 namespace {
@@ -104,5 +105,20 @@ bool sort_records(Records records, Records spare, int64_t n, int begin_bit, int 
 
 template bool sort_records<false>(Records, Records, int64_t, int, int, bool);
 template bool sort_records<true>(Records, Records, int64_t, int, int, bool);
+
+void rank_keys(int32_t* key, int64_t n, int32_t* rank) {
+  constexpr int64_t kLanes = 16;
+  static_assert(kRankLimit % kLanes == 0);
+  std::fill(key + n, key + (n + kLanes - 1) / kLanes * kLanes, std::numeric_limits<int32_t>::max());
+  for (int64_t first = 0; first < n; first += kLanes) {
+    std::array<int32_t, kLanes> own, below{};
+    std::copy_n(key + first, kLanes, own.begin());
+    for (int64_t k = 0; k < n; ++k) {
+      const int32_t other = key[k];
+      for (size_t lane = 0; lane < kLanes; ++lane) below[lane] += other < own[lane];
+    }
+    std::copy_n(below.begin(), kLanes, rank + first);
+  }
+}
 
 }  // namespace pantile
