@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,8 +40,16 @@ thread_local bool t_inside = false;
 /// (3) a job is over when every worker has answered its generation, so `body` outlives its use.
 class Pool {
  public:
-  explicit Pool(int threads) : threads_(threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+  explicit Pool(int threads) : requested_(threads) {
+    // A system that refuses further threads gives fewer; the results do not depend on their number.
+    try {
+      for (int i = 1; i < threads; ++i) {
+        std::lock_guard lock(mutex_);
+        workers_.emplace_back([this, i] { work(i); });
+        threads_ = i + 1;
+      }
+    } catch (const std::system_error&) {
+    }
   }
   ~Pool() {
     {
@@ -51,7 +60,7 @@ class Pool {
     wake_.notify_all();
     for (std::thread& t : workers_) t.join();
   }
-  int threads() const { return threads_; }
+  int requested() const { return requested_; }
 
   void run(int shares, FunctionRef<void(int)> body) {
     {
@@ -83,16 +92,17 @@ class Pool {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return generation_.load(std::memory_order_acquire) != seen; });
       }
-      int shares = 0;
+      int shares = 0, threads = 1;
       FunctionRef<void(int)>* body = nullptr;
       {
         std::lock_guard lock(mutex_);
         seen = generation_.load(std::memory_order_acquire);
         if (stop_) return;
         shares = shares_;
+        threads = threads_;
         body = body_;
       }
-      for (int s = index; s < shares; s += threads_) (*body)(s);
+      for (int s = index; s < shares; s += threads) (*body)(s);
       if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         std::lock_guard lock(
             mutex_);  // pairs with the caller's wait: without it the wake-up could fall between test and sleep
@@ -101,7 +111,8 @@ class Pool {
     }
   }
 
-  const int threads_;
+  const int requested_;
+  int threads_ = 1;  // the caller's and those of workers_
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -151,7 +162,7 @@ void run_shares(int shares, FunctionRef<void(int)> body) {
   }
   Home& h = home();
   std::lock_guard lock(h.caller);
-  if (h.pool == nullptr || h.pool->threads() != threads) {
+  if (h.pool == nullptr || h.pool->requested() != threads) {
     h.pool.reset();
     h.pool = std::make_unique<Pool>(threads);
   }
