@@ -1,6 +1,10 @@
 #include <pantile/sparse/attention.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "bindings.h"
+#include "sparse/kernels/attention.h"
 
 namespace pantile::python {
 namespace {
@@ -113,6 +117,30 @@ double agnn_grad(const PyGraph& g, const nb::tuple& x, double beta, const nb::tu
   return dbeta;
 }
 
+/// The factors that the fused kernels regenerate, written out: [edges, heads] in the caller's order, 0 or 1 / (1 - p).
+void dropout_factors(const PyGraph& g, double p, uint64_t seed, const nb::tuple& out) {
+  const Matrix target = matrix(out);
+  const sparse::Heads shape = sparse::make_heads(target.cols, 0);
+  const auto threshold = static_cast<uint64_t>(std::llround(p * 0x1p32));
+  const auto ids = g.graph.edge_id();
+  run(0, [&]() -> Status {
+    PANTILE_TRY(const EdgeOutput edges, EdgeOutput::make(g, target));
+    parallel_for(target.rows, sparse::kChunk, [&](int64_t begin, int64_t end) {
+      int64_t edge[sparse::kChunk];
+      std::vector<float> factors(static_cast<size_t>(shape.chunk_values()));
+      for (int64_t k = begin; k < end; ++k) edge[k - begin] = ids.empty() ? k : ids[static_cast<size_t>(k)];
+      const auto n = static_cast<int>(end - begin);
+      sparse::dropout_factors(seed, threshold, static_cast<float>(1 / (1 - p)), edge, n, shape, factors.data());
+      for (int64_t k = begin; k < end; ++k) {
+        std::copy_n(factors.data() + (k - begin) * shape.padded, shape.heads,
+                    edges.csr().as<float>() + k * edges.csr().row_stride);
+      }
+    });
+    edges.finish(g);
+    return {};
+  });
+}
+
 }  // namespace
 
 void bind_attention(nb::module_& m) {
@@ -132,6 +160,7 @@ void bind_attention(nb::module_& m) {
   m.def("transformer_grad", &transformer_grad, nb::arg("graph"), nb::arg("q"), nb::arg("k"), nb::arg("v"),
         nb::arg("e").none(), nb::arg("heads"), nb::arg("dropout"), nb::arg("y"), nb::arg("lse"), nb::arg("dy"),
         nb::arg("dq"), nb::arg("dk"), nb::arg("dv"), nb::arg("de").none(), nb::arg("threads") = 0);
+  m.def("dropout_factors", &dropout_factors, nb::arg("graph"), nb::arg("p"), nb::arg("seed"), nb::arg("out"));
   m.def("agnn", &agnn, nb::arg("graph"), nb::arg("x"), nb::arg("beta"), nb::arg("y"), nb::arg("lse"),
         nb::arg("threads") = 0);
   m.def("agnn_grad", &agnn_grad, nb::arg("graph"), nb::arg("x"), nb::arg("beta"), nb::arg("y"), nb::arg("lse"),

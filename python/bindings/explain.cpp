@@ -1,6 +1,7 @@
 #include <pantile/sparse/explain.h>
 
 #include "bindings.h"
+#include "sparse/kernels/roofline.h"
 
 namespace pantile::python {
 namespace {
@@ -41,6 +42,13 @@ void bind_explain(nb::module_& m) {
   });
   m.def("explain", [](const PyGraph& g, const std::vector<Forecast>& f) { return sparse::explain(g.plan, f); });
   m.def("plan_json", [](const PyGraph& g, const std::vector<Forecast>& f) { return sparse::to_json(g.plan, f); });
+  m.def(
+      "gather_roofline",
+      [](const PyGraph& g, const nb::tuple& x, int threads) {
+        const Matrix xm = matrix(x);
+        return *run(threads, [&] { return sparse::gather_roofline(g.graph.csr(), xm); });
+      },
+      nb::arg("graph"), nb::arg("x"), nb::arg("threads") = 0);
   m.def("plan_summary", [](const PyGraph& g) {
     const sparse::Schedule& s = g.plan.schedule(sparse::Direction::by_row);
     nb::dict d;

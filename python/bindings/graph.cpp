@@ -209,6 +209,12 @@ void bind_graph(nb::module_& m) {
                                    view(t.perm, g.graph.edges(), self));
            })
       .def("fingerprint", [](const PyGraph& g) { return g.graph.fingerprint().hex(); })
+      .def("prepare",
+           [](const PyGraph& g) {
+             nb::gil_scoped_release release;
+             g.plan.schedule(sparse::Direction::by_row);
+             g.plan.schedule(sparse::Direction::by_column);
+           })
       .def("profile", &profile);
   bind_changes(c);
   bind_files(m);

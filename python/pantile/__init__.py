@@ -68,7 +68,8 @@ def num_threads() -> int:
 
 
 def set_num_threads(n: int) -> None:
-    """n >= 1 fixes the number of threads for every call; n <= 0 goes back to torch.get_num_threads() or the environment."""
+    """n >= 1 fixes the number of threads for every call; n <= 0 goes back to torch.get_num_threads() or the
+    environment."""
     _core.set_num_threads(n)
 
 

@@ -36,7 +36,8 @@ class NodeDataset:
 
 
 def load_npz(path: str | os.PathLike[str]) -> NodeDataset:
-    """Reads an npz with edge_index, x, y and optional train_mask, val_mask, test_mask. Errors name the array and its shape."""
+    """Reads an npz with edge_index, x, y and optional train_mask, val_mask, test_mask. Errors name the array and its
+    shape."""
     name = os.fspath(path)
     try:
         with np.load(name, allow_pickle=False) as file:
@@ -56,17 +57,24 @@ def load_npz(path: str | os.PathLike[str]) -> NodeDataset:
     if x.ndim != 2 or x.dtype.kind not in "fiub":
         raise InvalidArgument(f"{name}: x has shape {x.shape} and dtype {x.dtype}; expected floats [nodes, features]")
     if y.dtype.kind not in "iu" or y.shape != (x.shape[0],):
-        raise InvalidArgument(f"{name}: y has shape {y.shape} and dtype {y.dtype}; expected integers [{x.shape[0]}], one class per node")
+        raise InvalidArgument(
+            f"{name}: y has shape {y.shape} and dtype {y.dtype}; expected integers [{x.shape[0]}], one class per node"
+        )
     src, dst = edge_index_rows(arrays["edge_index"])
     masks = {}
     for key in ("train_mask", "val_mask", "test_mask"):
         if key in arrays:
             mask = arrays[key]
             if mask.shape != (x.shape[0],):
-                raise InvalidArgument(f"{name}: {key} has shape {mask.shape}; expected [{x.shape[0]}], one flag per node")
+                raise InvalidArgument(
+                    f"{name}: {key} has shape {mask.shape}; expected [{x.shape[0]}], one flag per node"
+                )
             masks[key] = mask.astype(bool)
     return NodeDataset(
-        np.stack([src, dst]).astype(np.int64, copy=False), np.ascontiguousarray(x, np.float32), y.astype(np.int64), **masks
+        np.stack([src, dst]).astype(np.int64, copy=False),
+        np.ascontiguousarray(x, np.float32),
+        y.astype(np.int64),
+        **masks,
     )
 
 

@@ -15,7 +15,8 @@ from .operands import choice, operand, weights
 REORDERINGS = {"degree": 0, "bfs": 1, "rcm": 2, "community": 3}
 COALESCE = {"sum": 0, "mean": 1, "min": 2, "max": 3, "first": 4}
 
-# Graphs made before pantile.torch was imported; it then gives each its tensors, so that a compiled function never has to.
+# Graphs made before pantile.torch was imported; it then gives each its tensors, so that a compiled function never has
+# to.
 _without_tensors: weakref.WeakSet[Graph] = weakref.WeakSet()
 _make_tensors: Callable[[Graph], Any] | None = None
 
@@ -30,13 +31,16 @@ def on_tensors(make: Callable[[Graph], Any]) -> None:
 
 
 class Graph:
-    """A graph as a CSR matrix: row = destination, columns = its sources, so that y = A x aggregates over incoming edges.
+    """A graph as a CSR matrix: row = destination, columns = its sources, so that y = A x aggregates over incoming
+    edges.
 
     Duplicates, self-loops and isolated nodes are kept exactly as given; nothing is added or merged unless asked for.
-    Edge values (weights, logits, attributes) that accompany a graph are in the caller's edge order: that of edge_index, or of
+    Edge values (weights, logits, attributes) that accompany a graph are in the caller's edge order: that of
+    edge_index, or of
     the arrays the graph was made from. `order` maps CSR positions to it.
 
-    Graphs that come out of a change (`with_self_loops()`, `reorder()`, ...) number their edges in CSR order; `origin` says
+    Graphs that come out of a change (`with_self_loops()`, `reorder()`, ...) number their edges in CSR order; `origin`
+    says
     which edge of the old graph each came from, so that `values[graph.origin]` carries edge values over.
     """
 
@@ -125,6 +129,12 @@ class Graph:
     def out_degrees(self) -> np.ndarray:
         return np.diff(self._core.transposed()[0])
 
+    def prepare(self) -> Graph:
+        """Makes now what operators would make on first use: the schedule, and the transpose that backward passes
+        walk."""
+        self._core.prepare()
+        return self
+
     def profile(self) -> dict[str, Any]:
         """Degrees, duplicates, self-loops, locality: what plans look at."""
         return self._core.profile()
@@ -163,7 +173,8 @@ class Graph:
         return Graph(core), merged
 
     def reorder(self, how: str = "community") -> tuple[Graph, np.ndarray]:
-        """Renames the nodes for locality; (graph, new id of each old node). Features follow by x_new[new_of_old] = x."""
+        """Renames the nodes for locality; (graph, new id of each old node). Features follow by x_new[new_of_old] =
+        x."""
         core, origin, new_of_old = self._core.reorder(choice(REORDERINGS, how, "reordering"))
         return Graph(core, origin), new_of_old
 
@@ -174,7 +185,9 @@ class Graph:
         return _rebuild, (np.array(self.ptr), np.array(self.col), np.array(self.order), self.shape, self.origin)
 
 
-def _rebuild(ptr: np.ndarray, col: np.ndarray, order: np.ndarray, shape: tuple[int, int], origin: np.ndarray | None) -> Graph:
+def _rebuild(
+    ptr: np.ndarray, col: np.ndarray, order: np.ndarray, shape: tuple[int, int], origin: np.ndarray | None
+) -> Graph:
     core = _core.Graph.from_csr(shape[0], shape[1], ptr, col)
     if order.size:
         core.set_order(order)

@@ -26,7 +26,8 @@ def ids(array: Any, what: str) -> np.ndarray:
         if bad.size:
             raise InvalidArgument(f"{what} holds NaN at position {bad[0]}; node ids must be integers")
         raise InvalidArgument(
-            f"{what} has dtype {a.dtype}; node ids must be integers (floats lose ids beyond 2^24): convert with .astype('int64')"
+            f"{what} has dtype {a.dtype}; node ids must be integers (floats lose ids beyond 2^24): "
+            "convert with .astype('int64')"
         )
     if a.size == 0 and kind not in "iu":
         return np.zeros(a.shape, np.int64)
@@ -53,12 +54,15 @@ def edge_index_rows(edge_index: Any) -> tuple[np.ndarray, np.ndarray]:
         return a[0], a[1]
     if a.ndim == 2 and a.shape[1] == 2:
         raise InvalidArgument(
-            f"edge_index has shape {a.shape}, one edge per row; expected [2, E] with sources in row 0: pass edge_index.T"
+            f"edge_index has shape {a.shape}, one edge per row; expected [2, E] with sources in row 0: "
+            "pass edge_index.T"
         )
     if a.size == 0 and a.ndim <= 2:
         empty = np.zeros(0, np.int64)
         return empty, empty
-    raise InvalidArgument(f"edge_index has shape {a.shape}; expected [2, E] with sources in row 0 and destinations in row 1")
+    raise InvalidArgument(
+        f"edge_index has shape {a.shape}; expected [2, E] with sources in row 0 and destinations in row 1"
+    )
 
 
 def from_edges(src: np.ndarray, dst: np.ndarray, num_dst: int, num_src: int) -> _core.Graph:
@@ -112,7 +116,7 @@ def convert(obj: Any, num_nodes: int | tuple[int, int] | None = None) -> tuple[_
     if isinstance(obj, (np.ndarray, list, tuple)):
         return _from_edge_index(obj, num_nodes), None
     raise InvalidArgument(
-        f"{type(obj).__name__} is not a graph; pass a pantile.Graph, an edge_index [2, E], a scipy or torch sparse matrix, "
+        f"{type(obj).__name__} is not a graph; pass a pantile.Graph, an edge_index [2, E], a scipy or torch matrix, "
         "a torch_geometric Data or SparseTensor, or a DGLGraph"
     )
 
@@ -127,8 +131,8 @@ def _from_scipy(matrix: Any) -> tuple[_core.Graph, Any]:
 def _from_edge_index(edge_index: Any, num_nodes: int | tuple[int, int] | None) -> _core.Graph:
     if num_nodes is None:
         raise InvalidArgument(
-            "an edge_index does not say how many nodes there are (isolated nodes at the end would vanish); pass num_nodes, "
-            "or num_nodes=-1 for 1 + the largest id"
+            "an edge_index does not say how many nodes there are (isolated nodes at the end would vanish); pass "
+            "num_nodes, or num_nodes=-1 for 1 + the largest id"
         )
     src, dst = edge_index_rows(edge_index)
     sources, targets = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)

@@ -28,6 +28,7 @@ def read_graph(
 
 
 def write_graph(path: str | os.PathLike[str], graph: Graph, w: Any = None, format: str = "") -> None:
-    """Writes .pantile, .mtx, .npz (scipy), .csv or .graph (METIS); the file is complete or not there. w in the caller's edge order."""
+    """Writes .pantile, .mtx, .npz (scipy), .csv or .graph (METIS); the file is complete or not there. w in the
+    caller's edge order."""
     values = None if w is None else weights(inputs.to_numpy(w), np.dtype(np.float32))
     _core.write_graph(os.fspath(path), graph._core, None if values is None else operand(values), format)

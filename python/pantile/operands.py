@@ -1,4 +1,5 @@
-"""Dense operands on their way to the core: (address, dtype code, rows, cols, row stride) of memory that the caller keeps alive."""
+"""Dense operands on their way to the core: (address, dtype code, rows, cols, row stride) of memory that the caller
+keeps alive."""
 
 from __future__ import annotations
 
@@ -66,6 +67,8 @@ def weights(w: Any, features: np.dtype, what: str = "weights") -> np.ndarray:
     """Edge values as the core wants them: dense [edges, heads], float64 beside float64 features, else float32."""
     a = np.asarray(w)
     if a.dtype.kind not in "fiubV" or a.ndim not in (1, 2):
-        raise InvalidArgument(f"{what} has dtype {a.dtype} and shape {a.shape}; expected floats [edges] or [edges, heads]")
+        raise InvalidArgument(
+            f"{what} has dtype {a.dtype} and shape {a.shape}; expected floats [edges] or [edges, heads]"
+        )
     wanted = np.float64 if features == np.float64 else np.float32
     return np.ascontiguousarray(a if a.ndim == 2 else a[:, None], wanted)

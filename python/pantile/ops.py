@@ -18,9 +18,11 @@ from .operands import ACTIVATIONS, EDGE_OPS, F32, F64, NORMS, REDUCE, TARGETS, c
 
 
 def convert(obj: Any, num_nodes: int | tuple[int, int] | None = None) -> tuple[Graph, Any]:
-    """(graph, values or None) of a scipy or torch sparse matrix, edge_index, torch_geometric Data, SparseTensor or DGLGraph.
+    """(graph, values or None) of a scipy or torch sparse matrix, edge_index, torch_geometric Data, SparseTensor or
+    DGLGraph.
 
-    Matrices are read as A in y = A x: row = destination. num_nodes (or (sources, destinations)) is for lists of edges; -1 means
+    Matrices are read as A in y = A x: row = destination. num_nodes (or (sources, destinations)) is for lists of
+    edges; -1 means
     1 + the largest id.
     """
     if isinstance(obj, Graph):
@@ -59,7 +61,8 @@ def _shaped(y: np.ndarray, x: Any) -> np.ndarray:
 def spmm(graph: Any, x: Any, w: Any = None, reduce: str = "sum") -> Any:
     """y[i] = reduce over the edges j -> i of w * x[j]; reduce: sum, mean, min, max.
 
-    x [cols, F] (or [cols, heads, D]); w [edges] or [edges, heads] with heads dividing F. mean divides by the number of edges.
+    x [cols, F] (or [cols, heads, D]); w [edges] or [edges, heads] with heads dividing F. mean divides by the number
+    of edges.
     A node without in-edges gets 0 for every reduction. Sums accumulate in float32 (float64 for float64).
     """
     if _is_tensor(x, w):
@@ -68,12 +71,20 @@ def spmm(graph: Any, x: Any, w: Any = None, reduce: str = "sum") -> Any:
     g, w = _values(graph, w, (features.shape[0], -1))
     values = None if w is None else weights(w, features.dtype)
     y = _output(g.rows, features)
-    _core.spmm(g._core, False, choice(REDUCE, reduce, "reduce"), operand(features), None if values is None else operand(values), operand(y))
+    _core.spmm(
+        g._core,
+        False,
+        choice(REDUCE, reduce, "reduce"),
+        operand(features),
+        None if values is None else operand(values),
+        operand(y),
+    )
     return _shaped(y, x)
 
 
 def spmm_arg(graph: Any, x: Any, w: Any = None, reduce: str = "max") -> tuple[Any, Any]:
-    """(y, arg) of a min or max; arg [rows, F] is the caller's number of the edge that won (the first on ties), -1 without edges."""
+    """(y, arg) of a min or max; arg [rows, F] is the caller's number of the edge that won (the first on ties), -1
+    without edges."""
     if _is_tensor(x, w):
         return _face().spmm_arg(graph, x, w, reduce)
     features = matrix(x, "x")
@@ -84,17 +95,25 @@ def spmm_arg(graph: Any, x: Any, w: Any = None, reduce: str = "max") -> tuple[An
     y = _output(g.rows, features)
     arg = np.empty(y.shape, np.int64)
     _core.spmm_arg(
-        g._core, REDUCE[reduce], operand(features), None if values is None else operand(values), operand(y), operand(arg)
+        g._core,
+        REDUCE[reduce],
+        operand(features),
+        None if values is None else operand(values),
+        operand(y),
+        operand(arg),
     )
     if g.order.size:
         arg = np.where(arg < 0, -1, g.order[arg])
     return _shaped(y, x), _shaped(arg, x)
 
 
-def sddmm(graph: Any, lhs: Any, rhs: Any = None, op: str = "dot", *, lhs_on: str = "dst", rhs_on: str = "src", heads: int = 1) -> Any:
+def sddmm(
+    graph: Any, lhs: Any, rhs: Any = None, op: str = "dot", *, lhs_on: str = "dst", rhs_on: str = "src", heads: int = 1
+) -> Any:
     """A value per edge from its ends: dot, add, sub, mul, div, copy_lhs, copy_rhs (DGL's gsddmm).
 
-    lhs_on, rhs_on: where an operand lives: dst (v), src (u) or edge (e). dot: [edges, heads]; others: [edges, F], where an operand
+    lhs_on, rhs_on: where an operand lives: dst (v), src (u) or edge (e). dot: [edges, heads]; others: [edges, F],
+    where an operand
     with one column, or with `heads` columns, is broadcast.
     """
     if _is_tensor(lhs, rhs):
@@ -126,7 +145,8 @@ def sddmm(graph: Any, lhs: Any, rhs: Any = None, op: str = "dot", *, lhs_on: str
 
 
 def edge_softmax(graph: Any, z: Any, by: str = "dst") -> Any:
-    """Softmax of the edge values z [edges] or [edges, heads] over the edges that enter each node (by="src": that leave it)."""
+    """Softmax of the edge values z [edges] or [edges, heads] over the edges that enter each node (by="src": that
+    leave it)."""
     if _is_tensor(z):
         return _face().edge_softmax(graph, z, by)
     logits = matrix(z, "z")
@@ -169,7 +189,8 @@ def gcn(
 ) -> Any:
     """One GCN layer's aggregation in one pass: normalisation, self-loops, bias and activation inside.
 
-    norm: pyg (symmetric, degrees include loops), both, left, right (DGL), none. loop_weight: of the loop added to each node that
+    norm: pyg (symmetric, degrees include loops), both, left, right (DGL), none. loop_weight: of the loop added to
+    each node that
     has none; 0 adds none. activation: none, relu, elu, leaky_relu.
     """
     if _is_tensor(x, w, bias):
@@ -181,7 +202,11 @@ def gcn(
     values = None if w is None else weights(w, features.dtype)
     wide = features.dtype == np.float64
     c = _core.gcn_coefficients(
-        g._core, choice(NORMS, norm, "norm"), float(loop_weight), None if values is None else operand(values), F64 if wide else F32
+        g._core,
+        choice(NORMS, norm, "norm"),
+        float(loop_weight),
+        None if values is None else operand(values),
+        F64 if wide else F32,
     )
     b = None if bias is None else np.ascontiguousarray(bias, np.float64 if wide else np.float32)
     if b is not None and b.shape != (features.shape[1],):
@@ -199,8 +224,11 @@ def _attention_outputs(g: Graph, v: np.ndarray, heads: int) -> tuple[np.ndarray,
     return np.empty((g.rows, v.shape[1]), v.dtype), np.empty((g.rows, heads), wide)
 
 
-def gat(graph: Any, a_src: Any, a_dst: Any, v: Any, a_edge: Any = None, *, heads: int = 1, negative_slope: float = 0.2) -> Any:
-    """Fused GAT attention: softmax over in-edges of leaky_relu(a_src[j] + a_dst[i] (+ a_edge)), applied to v[j] ([cols, heads * D])."""
+def gat(
+    graph: Any, a_src: Any, a_dst: Any, v: Any, a_edge: Any = None, *, heads: int = 1, negative_slope: float = 0.2
+) -> Any:
+    """Fused GAT attention: softmax over in-edges of leaky_relu(a_src[j] + a_dst[i] (+ a_edge)), applied to v[j]
+    ([cols, heads * D])."""
     if _is_tensor(a_src, a_dst, v, a_edge):
         return _face().gat(graph, a_src, a_dst, v, a_edge, heads=heads, negative_slope=negative_slope)
     features = matrix(v, "v")
@@ -223,7 +251,9 @@ def gat(graph: Any, a_src: Any, a_dst: Any, v: Any, a_edge: Any = None, *, heads
     return _shaped(y, v)
 
 
-def gatv2(graph: Any, left: Any, right: Any, att: Any, edge: Any = None, *, heads: int = 1, negative_slope: float = 0.2) -> Any:
+def gatv2(
+    graph: Any, left: Any, right: Any, att: Any, edge: Any = None, *, heads: int = 1, negative_slope: float = 0.2
+) -> Any:
     """Fused GATv2 attention: logits <att, leaky_relu(left[j] + right[i] (+ edge))>, values left[j]."""
     if _is_tensor(left, right, att, edge):
         return _face().gatv2(graph, left, right, att, edge, heads=heads, negative_slope=negative_slope)

@@ -26,7 +26,8 @@ class Plan:
 
     @property
     def forecasts(self) -> list[dict[str, Any]]:
-        """One dict per operator: bytes, bound, path, reason, predicted (and measured, roofline) seconds; -1 means not measured."""
+        """One dict per operator: bytes, bound, path, reason, predicted (and measured, roofline) seconds; -1 means not
+        measured."""
         return [f.as_dict() for f in self._forecasts]
 
     def measured(self, budget_seconds: float = 0.2) -> Plan:
@@ -47,7 +48,11 @@ class Plan:
         return self.explain()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and self.graph.fingerprint() == other.graph.fingerprint() and self.forecasts == other.forecasts
+        return (
+            isinstance(other, Plan)
+            and self.graph.fingerprint() == other.graph.fingerprint()
+            and self.forecasts == other.forecasts
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -60,7 +65,8 @@ def plan(
     threads: int = 0,
     peaks: dict[str, float] | None = None,
 ) -> Plan:
-    """What each operator will cost on this graph. Runs no operator; measures the machine's peaks once unless they are given."""
+    """What each operator will cost on this graph. Runs no operator; measures the machine's peaks once unless they are
+    given."""
     g = Graph.of(graph)
     names = (ops,) if isinstance(ops, str) else ops
     sizes = (widths,) if isinstance(widths, int) else widths
@@ -69,7 +75,9 @@ def plan(
     return Plan(g, [_core.forecast(g._core, op, width, code, known, threads) for op in names for width in sizes])
 
 
-def explain(graph: Any, ops: tuple[str, ...] | str = ("spmm",), widths: tuple[int, ...] | int = (64,), measure: bool = True) -> str:
+def explain(
+    graph: Any, ops: tuple[str, ...] | str = ("spmm",), widths: tuple[int, ...] | int = (64,), measure: bool = True
+) -> str:
     """plan(...), measured when asked, as text."""
     made = plan(graph, ops, widths)
     return (made.measured() if measure else made).explain()

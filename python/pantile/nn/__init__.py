@@ -1,6 +1,8 @@
-"""Layers with torch-geometric's constructor signatures, state_dict keys and results, over the fused operators of pantile.torch.
+"""Layers with torch-geometric's constructor signatures, state_dict keys and results, over the fused operators of
+pantile.torch.
 
-forward accepts a pantile.Graph or an edge_index (and what else `pantile.convert` reads); give a Graph where you can: it is built once.
+forward accepts a pantile.Graph or an edge_index (and what else `pantile.convert` reads); give a Graph where you can:
+it is built once.
 """
 
 from __future__ import annotations
@@ -16,5 +18,15 @@ from .pyg import from_pyg
 from .sage import SAGEConv
 from .transformer import TransformerConv
 
-__all__ = ["AGNNConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "Linear", "SAGEConv", "TransformerConv", "from_pyg"]
+__all__ = [
+    "AGNNConv",
+    "GATConv",
+    "GATv2Conv",
+    "GCNConv",
+    "GINConv",
+    "Linear",
+    "SAGEConv",
+    "TransformerConv",
+    "from_pyg",
+]
 del _torch_face

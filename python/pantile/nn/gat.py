@@ -18,7 +18,8 @@ def _scores(x: Tensor, att: Tensor) -> Tensor:
 
 
 class GATConv(torch.nn.Module):
-    """Graph attention (Velickovic et al., ICLR'18), forward and backward fused: no tensor of size edges * width is made."""
+    """Graph attention (Velickovic et al., ICLR'18), forward and backward fused: no tensor of size edges * width is
+    made."""
 
     def __init__(
         self,
@@ -111,7 +112,9 @@ class GATConv(torch.nn.Module):
                 walk, a_src, a_dst, edge, v, ops._seed(dropout), self.heads, self.negative_slope, dropout
             )
         else:
-            y = ops.gat(walk, a_src, a_dst, v, a_edge, heads=self.heads, negative_slope=self.negative_slope, dropout=dropout)
+            y = ops.gat(
+                walk, a_src, a_dst, v, a_edge, heads=self.heads, negative_slope=self.negative_slope, dropout=dropout
+            )
         if not self.concat:
             y = y.view(-1, self.heads, self.out_channels).mean(dim=1)
         if res is not None:

@@ -34,7 +34,12 @@ class GATv2Conv(torch.nn.Module):
         check_options("GATv2Conv", kwargs)
         self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
         self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
-        self.edge_dim, self.fill_value, self.residual, self.share_weights = edge_dim, fill_value, residual, share_weights
+        self.edge_dim, self.fill_value, self.residual, self.share_weights = (
+            edge_dim,
+            fill_value,
+            residual,
+            share_weights,
+        )
         width, total = heads * out_channels, out_channels * (heads if concat else 1)
         src, dst = in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
         self.lin_l = linear(src, width, bias, "glorot")

@@ -14,8 +14,10 @@ from .linear import linear
 class GCNConv(torch.nn.Module):
     """Graph convolution (Kipf and Welling, ICLR'17): D^-1/2 (A + I) D^-1/2 X W + b in one pass over the graph.
 
-    X W comes before the aggregation or after it, whichever is narrower. `improved` doubles the added loops of weighted graphs only,
-    as torch-geometric does. Parallel self-loops count one by one. cached=True keeps the first graph and ignores later ones.
+    X W comes before the aggregation or after it, whichever is narrower. `improved` doubles the added loops of
+    weighted graphs only,
+    as torch-geometric does. Parallel self-loops count one by one. cached=True keeps the first graph and ignores later
+    ones.
     """
 
     def __init__(
@@ -33,7 +35,9 @@ class GCNConv(torch.nn.Module):
         check_options("GCNConv", kwargs)
         self.add_self_loops = normalize if add_self_loops is None else add_self_loops
         if self.add_self_loops and not normalize:
-            raise InvalidArgument("GCNConv adds self-loops only when it normalises; pass normalize=True or add_self_loops=False")
+            raise InvalidArgument(
+                "GCNConv adds self-loops only when it normalises; pass normalize=True or add_self_loops=False"
+            )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.improved, self.cached, self.normalize = improved, cached, normalize
         self.lin = linear(in_channels, out_channels, bias=False, initializer="glorot")

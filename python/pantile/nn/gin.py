@@ -15,7 +15,9 @@ class GINConv(torch.nn.Module):
 
     eps: Tensor
 
-    def __init__(self, nn: Callable[[Tensor], Tensor], eps: float = 0.0, train_eps: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, nn: Callable[[Tensor], Tensor], eps: float = 0.0, train_eps: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__()
         check_options("GINConv", kwargs)
         self.nn = nn

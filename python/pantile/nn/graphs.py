@@ -20,7 +20,9 @@ def check_options(layer: str, options: dict[str, Any], aggr: tuple[str, ...] = (
             raise InvalidArgument(f"{layer} has no argument {key!r}")
         if value not in allowed[key]:
             advice = "; pass edge_index.flip(0) instead" if key == "flow" else ""
-            raise InvalidArgument(f"{layer}: {key}={value!r} is not supported; allowed: {', '.join(map(str, allowed[key]))}{advice}")
+            raise InvalidArgument(
+                f"{layer}: {key}={value!r} is not supported; allowed: {', '.join(map(str, allowed[key]))}{advice}"
+            )
 
 
 def graph_of(edge_index: Any, x_src: Tensor, x_dst: Tensor | None, size: Any = None) -> tuple[GraphTensors, Any]:

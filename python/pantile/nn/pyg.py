@@ -22,7 +22,10 @@ _LAYERS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "SAGEConv": (SAGEConv, ("in_channels", "out_channels", "normalize", "root_weight", "project")),
     "GINConv": (GINConv, ("nn",)),
     "GATConv": (GATConv, (*_ATTENTION, "negative_slope", "add_self_loops", "fill_value", "residual")),
-    "GATv2Conv": (GATv2Conv, (*_ATTENTION, "negative_slope", "add_self_loops", "fill_value", "residual", "share_weights")),
+    "GATv2Conv": (
+        GATv2Conv,
+        (*_ATTENTION, "negative_slope", "add_self_loops", "fill_value", "residual", "share_weights"),
+    ),
     "AGNNConv": (AGNNConv, ("requires_grad", "add_self_loops")),
     "TransformerConv": (TransformerConv, (*_ATTENTION, "beta", "root_weight")),
 }
@@ -39,7 +42,8 @@ def _has_bias(layer: torch.nn.Module, kind: str) -> bool:
 
 
 def _converted(layer: torch.nn.Module) -> torch.nn.Module | None:
-    """Our layer over the same parameters, or None where it is not one we have, or is set up in a way that we do not do."""
+    """Our layer over the same parameters, or None where it is not one we have, or is set up in a way that we do not
+    do."""
     kind = type(layer).__name__
     if not type(layer).__module__.startswith("torch_geometric.") or kind not in _LAYERS:
         return None
@@ -74,7 +78,8 @@ def _share(made: torch.nn.Module, layer: torch.nn.Module) -> None:
 
 
 def from_pyg(model: torch.nn.Module) -> torch.nn.Module:
-    """Swaps every torch-geometric layer that we have for ours, in place, and returns the model (a new one when it is itself a layer).
+    """Swaps every torch-geometric layer that we have for ours, in place, and returns the model (a new one when it is
+    itself a layer).
 
     Parameters are shared, not copied. Layers that we do not have, or not with their options, stay as they are.
     """

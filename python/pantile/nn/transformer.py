@@ -13,7 +13,8 @@ from .linear import Linear, linear
 
 
 class TransformerConv(torch.nn.Module):
-    """Graph transformer (Shi et al., IJCAI'21), fused: softmax(<q_i, k_j + e> / sqrt(D)) (v_j + e), with a gated skip (beta)."""
+    """Graph transformer (Shi et al., IJCAI'21), fused: softmax(<q_i, k_j + e> / sqrt(D)) (v_j + e), with a gated skip
+    (beta)."""
 
     lin_edge: Linear | None
     lin_beta: Linear | None

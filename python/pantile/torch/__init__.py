@@ -1,6 +1,7 @@
 """Operators for torch tensors: custom operators with fake kernels, autograd, autocast and torch.compile.
 
-Every function takes a pantile.Graph, or an edge_index, torch.sparse or scipy matrix, torch_geometric Data or SparseTensor, DGLGraph.
+Every function takes a pantile.Graph, or an edge_index, torch.sparse or scipy matrix, torch_geometric Data or
+SparseTensor, DGLGraph.
 Edge tensors are in the caller's edge order.
 """
 
@@ -15,7 +16,19 @@ except ImportError as error:
     ) from error
 
 from . import segment as _segment  # noqa: F401
-from .functional import agnn, edge_softmax, gat, gatv2, gcn, sddmm, segment_reduce, spmm, spmm_arg, transformer_attn
+from .functional import (
+    agnn,
+    edge_softmax,
+    gat,
+    gather_roofline,
+    gatv2,
+    gcn,
+    sddmm,
+    segment_reduce,
+    spmm,
+    spmm_arg,
+    transformer_attn,
+)
 from .tensors import GraphTensors, as_graph, looped
 
 __all__ = [
@@ -24,6 +37,7 @@ __all__ = [
     "as_graph",
     "edge_softmax",
     "gat",
+    "gather_roofline",
     "gatv2",
     "gcn",
     "looped",

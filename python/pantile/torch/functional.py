@@ -1,4 +1,5 @@
-"""The public functions: shapes, edge values, autocast, and the choice between the linear and the arg-keeping operators."""
+"""The public functions: shapes, edge values, autocast, and the choice between the linear and the arg-keeping
+operators."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import inputs
+from .. import _core, inputs
 from ..errors import InvalidArgument
 from ..graph import Graph
-from ..operands import ACTIVATIONS, EDGE_OPS, NORMS, TARGETS, choice
+from ..operands import ACTIVATIONS, EDGE_OPS, NORMS, REDUCE, TARGETS, choice
 from . import kernels, layers, operators
-from .tensors import GraphTensors, as_graph
+from .tensors import GraphTensors, as_graph, core_of
 
 _autocast_on = torch.is_autocast_enabled
 _SIDES = {"dst": 0, "src": 1}
@@ -48,7 +49,8 @@ def _edge_values(w: Any, g: GraphTensors, dtype: torch.dtype, what: str = "weigh
         w = torch.as_tensor(w)
     if w.dim() not in (1, 2) or w.shape[0] != g.col.shape[0]:
         raise InvalidArgument(
-            f"{what} have shape {list(w.shape)}; expected [{g.col.shape[0]}] or [{g.col.shape[0]}, heads], one row per edge"
+            f"{what} have shape {list(w.shape)}; expected [{g.col.shape[0]}] or [{g.col.shape[0]}, heads], "
+            "one row per edge"
         )
     return w.to(kernels.accumulator(dtype))
 
@@ -64,6 +66,19 @@ def _same_dtype(tensors: tuple[Tensor | None, ...], names: tuple[str, ...]) -> N
             raise InvalidArgument(f"{name} has dtype {t.dtype} but {first[0]} has {first[1]}; convert one of them")
 
 
+def _no_gradients(what: str, *tensors: Tensor | None) -> None:
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors):
+        raise InvalidArgument(f"{what}(out=...) is not differentiable; leave out= away or use torch.no_grad()")
+
+
+def gather_roofline(graph: Any, x: Tensor) -> None:
+    """The bound of every gather: the same index stream over x, loads and additions only. For benchmarks; computes
+    nothing."""
+    g, _ = as_graph(graph, x.shape[0], -1)
+    xs = kernels.dense(x)
+    _core.gather_roofline(core_of(g), kernels.operand(xs), torch.get_num_threads())
+
+
 def _sources(x: Any, g: GraphTensors, graph: Any, what: str) -> None:
     """Row counts are the kernels' to check, but a wrong count from a Graph is worth the exact advice."""
     core = g.core
@@ -73,11 +88,14 @@ def _sources(x: Any, g: GraphTensors, graph: Any, what: str) -> None:
         )
 
 
-def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum") -> Tensor:
+def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum", *, out: Tensor | None = None) -> Tensor:
     """y[i] = reduce over the edges j -> i of w * x[j]; reduce: sum, mean, min, max.
 
-    x [cols, F] or [cols, heads, D]; w [edges] or [edges, heads], in the caller's edge order. mean divides by the number of edges. A
-    node without in-edges gets 0. Differentiable in x and w; sum and mean any number of times.
+    x [cols, F] or [cols, heads, D]; w [edges] or [edges, heads], in the caller's edge order. mean divides by the
+    number of edges. A
+    node without in-edges gets 0. Differentiable in x and w; sum and mean any number of times. out: a [rows, F] tensor
+    of x's
+    dtype to write into instead, for loops that do not differentiate (a fresh output's page faults cost time).
     """
     if type(graph) is Graph:
         g = graph._tensors
@@ -87,6 +105,10 @@ def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum") -> Tensor:
     xs = x if x.dim() == 2 and x.dtype is torch.float32 and not _autocast_on("cpu") else _features(x, "x")
     if w is not None:
         w = _edge_values(w, g, xs.dtype)
+    if out is not None:
+        _no_gradients("spmm", xs, w)
+        kernels.spmm_into(core_of(g), xs, w, choice(REDUCE, reduce, "reduce"), out)
+        return out
     if reduce == "sum" or reduce == "mean":
         y = operators.spmm(g, (xs, w), (reduce, False, g.ptr.shape[0] - 1))
     elif reduce == "min" or reduce == "max":
@@ -100,7 +122,8 @@ def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum") -> Tensor:
 
 
 def spmm_arg(graph: Any, x: Tensor, w: Any = None, reduce: str = "max") -> tuple[Tensor, Tensor]:
-    """(y, arg) of a min or max; arg is the caller's number of the edge that won (the first on ties), -1 without in-edges."""
+    """(y, arg) of a min or max; arg is the caller's number of the edge that won (the first on ties), -1 without
+    in-edges."""
     if reduce not in ("min", "max"):
         raise InvalidArgument(f"reduce {reduce!r} has no arg; allowed: min, max")
     g, own = as_graph(graph, x.shape[0], -1)
@@ -112,11 +135,19 @@ def spmm_arg(graph: Any, x: Tensor, w: Any = None, reduce: str = "max") -> tuple
 
 
 def sddmm(
-    graph: Any, lhs: Tensor | None, rhs: Tensor | None = None, op: str = "dot", *, lhs_on: str = "dst", rhs_on: str = "src", heads: int = 1
+    graph: Any,
+    lhs: Tensor | None,
+    rhs: Tensor | None = None,
+    op: str = "dot",
+    *,
+    lhs_on: str = "dst",
+    rhs_on: str = "src",
+    heads: int = 1,
 ) -> Tensor:
     """A value per edge from its ends: dot, add, sub, mul, div, copy_lhs, copy_rhs (DGL's gsddmm).
 
-    lhs_on, rhs_on: dst (v), src (u) or edge (e). dot: [edges, heads]; others [edges, F], where an operand with one column, or with
+    lhs_on, rhs_on: dst (v), src (u) or edge (e). dot: [edges, heads]; others [edges, F], where an operand with one
+    column, or with
     `heads` columns, is broadcast.
     """
     choice(EDGE_OPS, op, "op")
@@ -135,7 +166,8 @@ def sddmm(
 
 
 def edge_softmax(graph: Any, z: Tensor, by: str = "dst") -> Tensor:
-    """Softmax of z [edges] or [edges, heads] over the edges that enter each node (by="src": that leave it); float32 under autocast."""
+    """Softmax of z [edges] or [edges, heads] over the edges that enter each node (by="src": that leave it); float32
+    under autocast."""
     by_column = choice(_SIDES, by, "by") == 1
     g, _ = as_graph(graph)
     zs = z if z.dim() == 2 else z.reshape(z.shape[0], -1)
@@ -162,7 +194,8 @@ def gcn(
 ) -> Tensor:
     """One GCN layer's aggregation in one pass: normalisation, self-loops, bias and activation inside.
 
-    norm: pyg, both, left, right, none. loop_weight: of the loop added to each node that has none; 0 adds none. Where w itself
+    norm: pyg, both, left, right, none. loop_weight: of the loop added to each node that has none; 0 adds none. Where
+    w itself
     wants gradients, the layer runs as a composite, because they also flow through the normalisation.
     """
     choice(NORMS, norm, "norm")
@@ -198,12 +231,20 @@ def _heads(v: Tensor, heads: int) -> None:
 
 
 def gat(
-    graph: Any, a_src: Tensor, a_dst: Tensor, v: Tensor, a_edge: Tensor | None = None, *, heads: int = 1, negative_slope: float = 0.2,
+    graph: Any,
+    a_src: Tensor,
+    a_dst: Tensor,
+    v: Tensor,
+    a_edge: Tensor | None = None,
+    *,
+    heads: int = 1,
+    negative_slope: float = 0.2,
     dropout: float = 0.0,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Fused GAT attention: softmax over in-edges of leaky_relu(a_src[j] + a_dst[i] (+ a_edge)), applied to v[j].
 
-    a_src [cols, heads], a_dst [rows, heads], a_edge [edges, heads], v [cols, heads * D]. Nothing of size edges * D is stored.
+    a_src [cols, heads], a_dst [rows, heads], a_edge [edges, heads], v [cols, heads * D]. Nothing of size edges * D is
+    stored.
     dropout acts on the attention; its mask is regenerated in the backward pass.
     """
     g, _ = as_graph(graph, v.shape[0], a_dst.shape[0])
@@ -217,9 +258,16 @@ def gat(
 
 
 def gatv2(
-    graph: Any, left: Tensor, right: Tensor, att: Tensor, edge: Tensor | None = None, *, heads: int = 1, negative_slope: float = 0.2,
+    graph: Any,
+    left: Tensor,
+    right: Tensor,
+    att: Tensor,
+    edge: Tensor | None = None,
+    *,
+    heads: int = 1,
+    negative_slope: float = 0.2,
     dropout: float = 0.0,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Fused GATv2 attention: logits <att, leaky_relu(left[j] + right[i] (+ edge))>, values left[j]; att [heads, D]."""
     g, _ = as_graph(graph, left.shape[0], right.shape[0])
     ls, rs = _features(left, "left"), _features(right, "right")
@@ -256,10 +304,14 @@ def segment_reduce(x: Tensor, ptr: Any, reduce: str = "sum") -> Tensor:
     """y[i] = reduce over x[ptr[i]:ptr[i + 1]]; sum, mean, min, max (empty segments give 0), or softmax (shape of x)."""
     offsets = torch.as_tensor(ptr)
     if offsets.is_floating_point() or offsets.dim() != 1 or offsets.shape[0] == 0:
-        raise InvalidArgument(f"ptr has dtype {offsets.dtype} and shape {list(offsets.shape)}; expected integers [segments + 1]")
+        raise InvalidArgument(
+            f"ptr has dtype {offsets.dtype} and shape {list(offsets.shape)}; expected integers [segments + 1]"
+        )
     offsets = offsets.long()
     xs = _features(x, "x")
     if reduce == "softmax":
-        core = inputs.from_csr(offsets, torch.arange(xs.shape[0], dtype=torch.int32), (offsets.shape[0] - 1, xs.shape[0]))
+        core = inputs.from_csr(
+            offsets, torch.arange(xs.shape[0], dtype=torch.int32), (offsets.shape[0] - 1, xs.shape[0])
+        )
         return _shaped(edge_softmax(Graph(core), xs), x)
     return _shaped(torch.ops.pantile.segment_reduce(xs, offsets, reduce), x)

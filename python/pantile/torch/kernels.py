@@ -1,4 +1,5 @@
-"""Torch tensors into the core: operands checked and laid out, outputs allocated, the kernel called. No autograd here."""
+"""Torch tensors into the core: operands checked and laid out, outputs allocated, the kernel called. No autograd
+here."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def operand(t: Tensor) -> Operand:
     try:
         return (t.data_ptr(), _CODES[t.dtype], rows, cols, t.stride(0) if rows > 1 else cols)
     except KeyError:
-        raise InvalidArgument(f"dtype {t.dtype} is not supported; allowed: float32, float64, bfloat16, float16") from None
+        raise InvalidArgument(
+            f"dtype {t.dtype} is not supported; allowed: float32, float64, bfloat16, float16"
+        ) from None
 
 
 def _edge(t: Tensor | None) -> tuple[Tensor | None, Operand | None]:
@@ -58,6 +61,18 @@ def spmm(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str, transposed
     return y
 
 
+def spmm_into(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: int, y: Tensor) -> None:
+    """spmm into the caller's memory."""
+    x = dense(x)
+    if y.shape != (core.rows, x.shape[1]) or y.dtype != x.dtype or dense(y).data_ptr() != y.data_ptr():
+        raise InvalidArgument(
+            f"out has shape {list(y.shape)} and dtype {y.dtype}; expected {[core.rows, x.shape[1]]}, {x.dtype}, "
+            "unit column stride"
+        )
+    w, values = _edge(w)
+    _core.spmm(core, False, reduce, operand(x), values, operand(y), _threads())
+
+
 def spmm_arg(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str) -> tuple[Tensor, Tensor]:
     x = dense(x)
     y = _empty((core.rows, x.shape[1]), dtype=x.dtype)
@@ -75,7 +90,9 @@ def spmm_arg_backward(
     dw = _empty(0, dtype=x.dtype) if w is None else _empty(w.shape, dtype=w.dtype)
     w, values = _edge(w)
     dw_operand = None if w is None else operand(dw if dw.dim() == 2 else dw.view(-1, 1))
-    _core.spmm_grad(core, REDUCE[reduce], operand(x), values, operand(dy), operand(arg), operand(dx), dw_operand, _threads())
+    _core.spmm_grad(
+        core, REDUCE[reduce], operand(x), values, operand(dy), operand(arg), operand(dx), dw_operand, _threads()
+    )
     return dx, dw
 
 
@@ -132,8 +149,11 @@ def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
     return y
 
 
-def _coefficients(core: _core.Graph, w: Tensor | None, norm: str, loop_weight: float, dtype: torch.dtype) -> _core.GcnCoefficients:
-    """Kept on the graph when they depend on the graph alone; weights may change under us without telling, so theirs are made anew."""
+def _coefficients(
+    core: _core.Graph, w: Tensor | None, norm: str, loop_weight: float, dtype: torch.dtype
+) -> _core.GcnCoefficients:
+    """Kept on the graph when they depend on the graph alone; weights may change under us without telling, so theirs
+    are made anew."""
     code = F64 if dtype == torch.float64 else F32
     if w is not None:
         w, values = _edge(w)
@@ -179,58 +199,140 @@ def _dropout(seed: Tensor | None, p: float) -> tuple[float, int]:
 
 
 def gat(
-    core: _core.Graph, a_src: Tensor, a_dst: Tensor, a_edge: Tensor | None, v: Tensor, seed: Tensor | None,
-    heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    core: _core.Graph,
+    a_src: Tensor,
+    a_dst: Tensor,
+    a_edge: Tensor | None,
+    v: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor]:
     a_src, a_dst, v = dense(a_src), dense(a_dst), dense(v)
     a_edge, edge = _edge(a_edge)
     y, lse = _outputs(core, v, heads)
     _core.gat(
-        core, operand(a_src), operand(a_dst), edge, operand(v), heads, slope, _dropout(seed, p), operand(y), operand(lse), _threads()
+        core,
+        operand(a_src),
+        operand(a_dst),
+        edge,
+        operand(v),
+        heads,
+        slope,
+        _dropout(seed, p),
+        operand(y),
+        operand(lse),
+        _threads(),
     )
     return y, lse
 
 
 def gat_backward(
-    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, a_src: Tensor, a_dst: Tensor, a_edge: Tensor | None, v: Tensor,
-    seed: Tensor | None, heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    core: _core.Graph,
+    dy: Tensor,
+    y: Tensor,
+    lse: Tensor,
+    a_src: Tensor,
+    a_dst: Tensor,
+    a_edge: Tensor | None,
+    v: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     dy, y, lse, a_src, a_dst, v = (dense(t) for t in (dy, y, lse, a_src, a_dst, v))
     a_edge, edge = _edge(a_edge)
     da_src, da_dst, dv = (_empty(t.shape, dtype=t.dtype) for t in (a_src, a_dst, v))
     da_edge = _empty((0, heads) if a_edge is None else a_edge.shape, dtype=a_src.dtype)
     _core.gat_grad(
-        core, operand(a_src), operand(a_dst), edge, operand(v), heads, slope, _dropout(seed, p), operand(y), operand(lse),
-        operand(dy), operand(da_src), operand(da_dst), None if edge is None else operand(da_edge), operand(dv), _threads(),
-    )  # fmt: skip
+        core,
+        operand(a_src),
+        operand(a_dst),
+        edge,
+        operand(v),
+        heads,
+        slope,
+        _dropout(seed, p),
+        operand(y),
+        operand(lse),
+        operand(dy),
+        operand(da_src),
+        operand(da_dst),
+        None if edge is None else operand(da_edge),
+        operand(dv),
+        _threads(),
+    )
     return da_src, da_dst, da_edge, dv
 
 
 def gatv2(
-    core: _core.Graph, left: Tensor, right: Tensor, edge: Tensor | None, a: Tensor, seed: Tensor | None,
-    heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    core: _core.Graph,
+    left: Tensor,
+    right: Tensor,
+    edge: Tensor | None,
+    a: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor]:
     left, right, a = dense(left), dense(right), dense(a)
     edge, e = _edge(edge)
     y, lse = _outputs(core, left, heads)
     _core.gatv2(
-        core, operand(left), operand(right), e, operand(a), heads, slope, _dropout(seed, p), operand(y), operand(lse), _threads()
+        core,
+        operand(left),
+        operand(right),
+        e,
+        operand(a),
+        heads,
+        slope,
+        _dropout(seed, p),
+        operand(y),
+        operand(lse),
+        _threads(),
     )
     return y, lse
 
 
 def gatv2_backward(
-    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, left: Tensor, right: Tensor, edge: Tensor | None, a: Tensor,
-    seed: Tensor | None, heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    core: _core.Graph,
+    dy: Tensor,
+    y: Tensor,
+    lse: Tensor,
+    left: Tensor,
+    right: Tensor,
+    edge: Tensor | None,
+    a: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     dy, y, lse, left, right, a = (dense(t) for t in (dy, y, lse, left, right, a))
     edge, e = _edge(edge)
     dl, dr, da = (_empty(t.shape, dtype=t.dtype) for t in (left, right, a))
     de = _empty((0, left.shape[1]) if edge is None else edge.shape, dtype=left.dtype)
     _core.gatv2_grad(
-        core, operand(left), operand(right), e, operand(a), heads, slope, _dropout(seed, p), operand(y), operand(lse),
-        operand(dy), operand(dl), operand(dr), None if e is None else operand(de), operand(da), _threads(),
-    )  # fmt: skip
+        core,
+        operand(left),
+        operand(right),
+        e,
+        operand(a),
+        heads,
+        slope,
+        _dropout(seed, p),
+        operand(y),
+        operand(lse),
+        operand(dy),
+        operand(dl),
+        operand(dr),
+        None if e is None else operand(de),
+        operand(da),
+        _threads(),
+    )
     return dl, dr, de, da
 
 
@@ -247,17 +349,39 @@ def transformer_attn(
 
 
 def transformer_attn_backward(
-    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, q: Tensor, k: Tensor, v: Tensor, edge: Tensor | None,
-    seed: Tensor | None, heads: int, p: float,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    core: _core.Graph,
+    dy: Tensor,
+    y: Tensor,
+    lse: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    edge: Tensor | None,
+    seed: Tensor | None,
+    heads: int,
+    p: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     dy, y, lse, q, k, v = (dense(t) for t in (dy, y, lse, q, k, v))
     edge, e = _edge(edge)
     dq, dk, dv = (_empty(t.shape, dtype=t.dtype) for t in (q, k, v))
     de = _empty((0, v.shape[1]) if edge is None else edge.shape, dtype=v.dtype)
     _core.transformer_grad(
-        core, operand(q), operand(k), operand(v), e, heads, _dropout(seed, p), operand(y), operand(lse),
-        operand(dy), operand(dq), operand(dk), operand(dv), None if e is None else operand(de), _threads(),
-    )  # fmt: skip
+        core,
+        operand(q),
+        operand(k),
+        operand(v),
+        e,
+        heads,
+        _dropout(seed, p),
+        operand(y),
+        operand(lse),
+        operand(dy),
+        operand(dq),
+        operand(dk),
+        operand(dv),
+        None if e is None else operand(de),
+        _threads(),
+    )
     return dq, dk, dv, de
 
 
@@ -268,8 +392,12 @@ def agnn(core: _core.Graph, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
     return y, lse
 
 
-def agnn_backward(core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+def agnn_backward(
+    core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, x: Tensor, beta: Tensor
+) -> tuple[Tensor, Tensor]:
     dy, y, lse, x = (dense(t) for t in (dy, y, lse, x))
     dx = _empty(x.shape, dtype=x.dtype)
-    dbeta = _core.agnn_grad(core, operand(x), float(beta), operand(y), operand(lse), operand(dy), operand(dx), _threads())
+    dbeta = _core.agnn_grad(
+        core, operand(x), float(beta), operand(y), operand(lse), operand(dy), operand(dx), _threads()
+    )
     return dx, torch.full(beta.shape, dbeta, dtype=beta.dtype)

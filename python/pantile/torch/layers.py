@@ -1,4 +1,5 @@
-"""The fused operators: GCN and the four attentions. Their backward passes are kernels too; where a gradient is to be differentiable
+"""The fused operators: GCN and the four attentions. Their backward passes are kernels too; where a gradient is to be
+differentiable
 again, it is taken from the composite of linear operators instead (O(edges * heads) memory)."""
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _recompute(composite: Callable[..., Tensor], needs: Any, tensors: Tensors, d
     return out
 
 
-# -- gcn ------------------------------------------------------------------------------------------------------------------------
+# -- gcn -------------------------------------------------------------------------------------------
 
 
 def _activate(y: Tensor, activation: str, slope: float) -> Tensor:
@@ -57,15 +58,24 @@ def _inverse(t: Tensor, power: float) -> Tensor:
 
 
 def gcn_composite(
-    g: GraphTensors, x: Tensor, w: Tensor, bias: Tensor | None, norm: str, loop_weight: float, activation: str, slope: float
+    g: GraphTensors,
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None,
+    norm: str,
+    loop_weight: float,
+    activation: str,
+    slope: float,
 ) -> Tensor:
     """The GCN layer from linear operators, so that gradients reach the weights through the normalisation as well."""
     rows, cols = g.ptr.shape[0] - 1, x.shape[0]
     w = w.view(-1, 1)
     loop = None
     if loop_weight != 0:
-        source, target = (on_edges(g, torch.arange(cols, dtype=torch.float64).unsqueeze(1), "src"),
-                          on_edges(g, torch.arange(rows, dtype=torch.float64).unsqueeze(1), "dst"))  # fmt: skip
+        source, target = (
+            on_edges(g, torch.arange(cols, dtype=torch.float64).unsqueeze(1), "src"),
+            on_edges(g, torch.arange(rows, dtype=torch.float64).unsqueeze(1), "dst"),
+        )
         has_loop = edge_sum(g, ((source == target).to(w.dtype),), (False, rows)) > 0
         loop = torch.where(has_loop, 0.0, loop_weight).to(w.dtype)
     if norm == "pyg":
@@ -98,7 +108,10 @@ def _gcn_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attrib
     dy = gradients[0]
     if needs[1]:
         recomputed = _recompute(
-            lambda x_, w_, b_: gcn_composite(g, x_, w_, b_, norm, loop_weight, activation, slope), needs, (x, w, bias), dy
+            lambda x_, w_, b_: gcn_composite(g, x_, w_, b_, norm, loop_weight, activation, slope),
+            needs,
+            (x, w, bias),
+            dy,
         )
         return recomputed
     dy = _inactivate(dy, y, activation, slope) if y is not None else dy
@@ -108,7 +121,12 @@ def _gcn_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attrib
 
 def _gcn_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
     x, w, bias = tensors
-    return (w, bias, None if attributes[2] == "none" else outputs[0], x if w is not None and w.requires_grad else None), x.shape[0]
+    return (
+        w,
+        bias,
+        None if attributes[2] == "none" else outputs[0],
+        x if w is not None and w.requires_grad else None,
+    ), x.shape[0]
 
 
 gcn = Primitive(
@@ -122,7 +140,7 @@ gcn = Primitive(
     _gcn_backward,
 )
 
-# -- attention ------------------------------------------------------------------------------------------------------------------
+# -- attention -------------------------------------------------------------------------------------
 
 
 def _mask(g: GraphTensors, seed: Tensor | None, heads: int, p: float, like: Tensor) -> Tensor | float:
@@ -131,7 +149,7 @@ def _mask(g: GraphTensors, seed: Tensor | None, heads: int, p: float, like: Tens
         return 1.0
     factors = torch.empty((g.col.shape[0], heads), dtype=torch.float32)
     _core.dropout_factors(core_of(g), p, int(seed), kernels.operand(factors))
-    return factors.to(like.dtype)
+    return (factors > 0).to(like.dtype) / (1 - p)
 
 
 def _weighted(g: GraphTensors, z: Tensor, v: Tensor, seed: Tensor | None, p: float) -> Tensor:
@@ -139,9 +157,16 @@ def _weighted(g: GraphTensors, z: Tensor, v: Tensor, seed: Tensor | None, p: flo
 
 
 def gat_composite(
-    g: GraphTensors, a_src: Tensor, a_dst: Tensor, a_edge: Tensor | None, v: Tensor, seed: Tensor | None,
-    heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    g: GraphTensors,
+    a_src: Tensor,
+    a_dst: Tensor,
+    a_edge: Tensor | None,
+    v: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor]:
     """(y, attention [edges, heads]) from linear operators."""
     z = sddmm(g, (a_dst, a_src), ("add", "dst", "src", 1, False))
     z = F.leaky_relu(z if a_edge is None else z + a_edge, slope)
@@ -150,9 +175,16 @@ def gat_composite(
 
 
 def gatv2_composite(
-    g: GraphTensors, left: Tensor, right: Tensor, edge: Tensor | None, a: Tensor, seed: Tensor | None,
-    heads: int, slope: float, p: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    g: GraphTensors,
+    left: Tensor,
+    right: Tensor,
+    edge: Tensor | None,
+    a: Tensor,
+    seed: Tensor | None,
+    heads: int,
+    slope: float,
+    p: float,
+) -> tuple[Tensor, Tensor]:
     q = sddmm(g, (right, left), ("add", "dst", "src", 1, False))
     q = F.leaky_relu(q if edge is None else q + edge, slope)
     z = (q.view(q.shape[0], heads, a.shape[1]) * a).sum(-1).to(kernels.accumulator(left.dtype))
@@ -183,12 +215,19 @@ def agnn_composite(g: GraphTensors, x: Tensor, beta: Tensor) -> tuple[Tensor, Te
 
 
 def _attention(
-    name: str, tensors: str, attributes: str, values: int, heads: Callable[[Any], Any], composite: Callable[..., tuple[Tensor, Tensor]],
-    gradients: tuple[int, ...], edge: int | None,
-) -> Primitive:  # fmt: skip
+    name: str,
+    tensors: str,
+    attributes: str,
+    values: int,
+    heads: Callable[[Any], Any],
+    composite: Callable[..., tuple[Tensor, Tensor]],
+    gradients: tuple[int, ...],
+    edge: int | None,
+) -> Primitive:
     """A fused attention and its backward kernel.
 
-    values: which tensor holds the values; gradients: which tensors the backward kernel returns gradients for, in its order;
+    values: which tensor holds the values; gradients: which tensors the backward kernel returns gradients for, in its
+    order;
     edge: which of the tensors is the optional edge operand.
     """
     count = len(tensors.split(","))
@@ -241,15 +280,33 @@ def _attention(
 
 
 gat = _attention(
-    "gat", "Tensor a_src, Tensor a_dst, Tensor? a_edge, Tensor v, Tensor? seed", "SymInt heads, float slope, float p", 3,
-    lambda a: a[0], gat_composite, (0, 1, 2, 3), 2,
-)  # fmt: skip
+    "gat",
+    "Tensor a_src, Tensor a_dst, Tensor? a_edge, Tensor v, Tensor? seed",
+    "SymInt heads, float slope, float p",
+    3,
+    lambda a: a[0],
+    gat_composite,
+    (0, 1, 2, 3),
+    2,
+)
 gatv2 = _attention(
-    "gatv2", "Tensor left, Tensor right, Tensor? edge, Tensor a, Tensor? seed", "SymInt heads, float slope, float p", 0,
-    lambda a: a[0], gatv2_composite, (0, 1, 2, 3), 2,
-)  # fmt: skip
+    "gatv2",
+    "Tensor left, Tensor right, Tensor? edge, Tensor a, Tensor? seed",
+    "SymInt heads, float slope, float p",
+    0,
+    lambda a: a[0],
+    gatv2_composite,
+    (0, 1, 2, 3),
+    2,
+)
 transformer_attn = _attention(
-    "transformer_attn", "Tensor q, Tensor k, Tensor v, Tensor? edge, Tensor? seed", "SymInt heads, float p", 2,
-    lambda a: a[0], transformer_composite, (0, 1, 2, 3), 3,
-)  # fmt: skip
+    "transformer_attn",
+    "Tensor q, Tensor k, Tensor v, Tensor? edge, Tensor? seed",
+    "SymInt heads, float p",
+    2,
+    lambda a: a[0],
+    transformer_composite,
+    (0, 1, 2, 3),
+    3,
+)
 agnn = _attention("agnn", "Tensor x, Tensor beta", "", 0, lambda a: 1, agnn_composite, (0, 1), None)

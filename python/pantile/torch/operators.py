@@ -1,6 +1,7 @@
 """The linear operators and their derivatives, closed under differentiation:
 
-spmm's derivatives are spmm on the transpose (features) and sddmm dot (weights); sddmm's are spmm and edge_sum; edge_sum's is sddmm copy.
+spmm's derivatives are spmm on the transpose (features) and sddmm dot (weights); sddmm's are spmm and edge_sum;
+edge_sum's is sddmm copy.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def degrees(g: GraphTensors, dtype: torch.dtype) -> Tensor:
     return (g.ptr[1:] - g.ptr[:-1]).clamp(min=1).to(dtype).unsqueeze(1)
 
 
-# -- spmm: sum and mean ---------------------------------------------------------------------------------------------------------
+# -- spmm: sum and mean ----------------------------------------------------------------------------
 
 
 def _spmm_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
@@ -61,7 +62,7 @@ spmm = Primitive(
     _spmm_backward,
 )
 
-# -- spmm: min and max ----------------------------------------------------------------------------------------------------------
+# -- spmm: min and max -----------------------------------------------------------------------------
 
 
 def _spmm_arg_composite(g: GraphTensors, needs: Any, dy: Tensor, x: Tensor, w: Tensor | None, arg: Tensor) -> Tensors:
@@ -84,7 +85,9 @@ def _spmm_arg_composite(g: GraphTensors, needs: Any, dy: Tensor, x: Tensor, w: T
     return dx, dw
 
 
-def _spmm_arg_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any) -> Tensors:
+def _spmm_arg_backward(
+    g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any
+) -> Tensors:
     x, w, arg = saved
     dy = gradients[0]
     if torch.is_grad_enabled() and g.col.shape[0] > 0:
@@ -99,7 +102,10 @@ spmm_arg_backward = Primitive(
     "str reduce",
     2,
     kernels.spmm_arg_backward,
-    lambda g, dy, x, w, arg, reduce: (torch.empty_like(x, memory_format=torch.contiguous_format), x.new_empty((0,)) if w is None else w.new_empty(w.shape)),
+    lambda g, dy, x, w, arg, reduce: (
+        torch.empty_like(x, memory_format=torch.contiguous_format),
+        x.new_empty((0,)) if w is None else w.new_empty(w.shape),
+    ),
 )
 
 spmm_arg = Primitive(
@@ -116,7 +122,7 @@ spmm_arg = Primitive(
     _spmm_arg_backward,
 )
 
-# -- sddmm ----------------------------------------------------------------------------------------------------------------------
+# -- sddmm -----------------------------------------------------------------------------------------
 
 
 def on_edges(g: GraphTensors, t: Tensor, target: str) -> Tensor:
@@ -139,13 +145,12 @@ def _gathered(t: Tensor, width: int) -> Tensor:
 
 
 def _sddmm_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
-    lhs, rhs = tensors
     shapes = tuple(None if t is None else (t.shape[0], t.shape[1], t.dtype) for t in tensors)
     return tensors if attributes[0] in ("dot", "mul", "div") else (None, None), shapes
 
 
 def _dot_backward(g: GraphTensors, needs: Any, saved: Tensors, attributes: Any, dy: Tensor) -> Tensors:
-    _, lhs_on, rhs_on, heads, _ = attributes
+    _, lhs_on, rhs_on, _, _ = attributes
     out: list[Tensor | None] = []
     for need, mine, mine_on, theirs, theirs_on in (
         (needs[0], saved[0], lhs_on, saved[1], rhs_on),
@@ -184,7 +189,9 @@ def _sddmm_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attr
     return dl, dr
 
 
-def _sddmm_shape(g: GraphTensors, lhs: Any, rhs: Any, op: str, lhs_on: str, rhs_on: str, heads: int, wide: bool) -> Tensor:
+def _sddmm_shape(
+    g: GraphTensors, lhs: Any, rhs: Any, op: str, lhs_on: str, rhs_on: str, heads: int, wide: bool
+) -> Tensor:
     given = lhs if lhs is not None else rhs
     width = given.shape[1]
     if op == "dot":
@@ -213,10 +220,12 @@ edge_sum = Primitive(
     kernels.edge_sum,
     lambda g, e, transposed, size: e.new_empty((size, e.shape[1])),
     lambda tensors, outputs, attributes: ((), None),
-    lambda g, needs, saved, kept, attributes, gradients: (on_edges(g, gradients[0], "src" if attributes[0] else "dst"),),
+    lambda g, needs, saved, kept, attributes, gradients: (
+        on_edges(g, gradients[0], "src" if attributes[0] else "dst"),
+    ),
 )
 
-# -- edge softmax ---------------------------------------------------------------------------------------------------------------
+# -- edge softmax ----------------------------------------------------------------------------------
 
 
 def _softmax_backward_backward(
@@ -254,5 +263,7 @@ edge_softmax = Primitive(
     kernels.edge_softmax,
     lambda g, z, by_column, size: z.new_empty(z.shape),
     lambda tensors, outputs, attributes: ((outputs[0],), None),
-    lambda g, needs, saved, kept, attributes, gradients: (edge_softmax_backward(g, (saved[0], gradients[0]), attributes),),
+    lambda g, needs, saved, kept, attributes, gradients: (
+        edge_softmax_backward(g, (saved[0], gradients[0]), attributes),
+    ),
 )

@@ -1,4 +1,5 @@
-"""One class for every operator: a kernel, the shape rule, and one derivative formula that eager autograd and compiled code share."""
+"""One class for every operator: a kernel, the shape rule, and one derivative formula that eager autograd and compiled
+code share."""
 
 from __future__ import annotations
 
@@ -31,11 +32,14 @@ class Primitive:
     """pantile::<name>(<tensors>, ptr, col, order, handle, <attributes>) -> <outputs> tensors.
 
     tensors, attributes: schema text, such as "Tensor x, Tensor? w". kernel(core, *tensors, *attributes) computes;
-    shape(g, *tensors, *attributes) says the outputs' shapes; save(tensors, outputs, attributes) gives (tensors, anything else)
-    to keep; backward(g, needs, saved, kept, attributes, gradients) returns a gradient per tensor, from these same primitives where
+    shape(g, *tensors, *attributes) says the outputs' shapes; save(tensors, outputs, attributes) gives (tensors,
+    anything else)
+    to keep; backward(g, needs, saved, kept, attributes, gradients) returns a gradient per tensor, from these same
+    primitives where
     it is to be differentiable again.
 
-    Called in eager code it goes straight to the kernel (or through torch.autograd.Function when gradients are wanted): a custom
+    Called in eager code it goes straight to the kernel (or through torch.autograd.Function when gradients are
+    wanted): a custom
     operator costs tens of microseconds. Under tracing it is the custom operator.
     """
 
@@ -53,7 +57,8 @@ class Primitive:
         self.kernel = kernel
         self.count = count = len(tensors.split(","))
         result = "Tensor" if outputs == 1 else f"({', '.join(['Tensor'] * outputs)})"
-        schema = f"({tensors}, Tensor ptr, Tensor col, Tensor order, Tensor handle{', ' if attributes else ''}{attributes}) -> {result}"
+        graph = "Tensor ptr, Tensor col, Tensor order, Tensor handle"
+        schema = f"({tensors}, {graph}{', ' if attributes else ''}{attributes}) -> {result}"
 
         def run(*args: Any) -> Any:
             return kernel(core_of(GraphTensors(*args[count : count + 4])), *args[:count], *args[count + 4 :])
@@ -68,7 +73,9 @@ class Primitive:
         if save is not None and backward is not None:
             self._differentiate(definition, outputs, save, backward)
 
-    def _differentiate(self, definition: Any, outputs: int, save: Callable[..., Any], backward: Callable[..., Any]) -> None:
+    def _differentiate(
+        self, definition: Any, outputs: int, save: Callable[..., Any], backward: Callable[..., Any]
+    ) -> None:
         count, kernel = self.count, self.kernel
 
         class Function(torch.autograd.Function):

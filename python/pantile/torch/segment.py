@@ -10,7 +10,9 @@ from torch import Tensor
 from . import kernels
 
 
-@torch.library.custom_op("pantile::segment_reduce", mutates_args=(), schema="(Tensor x, Tensor ptr, str reduce) -> Tensor")
+@torch.library.custom_op(
+    "pantile::segment_reduce", mutates_args=(), schema="(Tensor x, Tensor ptr, str reduce) -> Tensor"
+)
 def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
     return kernels.segment_reduce(x, ptr, reduce)
 
@@ -48,7 +50,9 @@ def _backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
         best = y[segment]
         wins = ((x == best) | (x.isnan() & best.isnan())) & inside.unsqueeze(1)
         position = torch.where(wins, torch.arange(ctx.rows).unsqueeze(1), ctx.rows)
-        first = torch.full(y.shape, ctx.rows).scatter_reduce(0, segment.unsqueeze(1).expand_as(position), position, "amin")
+        first = torch.full(y.shape, ctx.rows).scatter_reduce(
+            0, segment.unsqueeze(1).expand_as(position), position, "amin"
+        )
         dx = dx * (position == first[segment]).to(dx.dtype) * wins.to(dx.dtype)
     return dx, None, None
 

@@ -1,4 +1,5 @@
-"""Graphs as torch sees them: zero-copy tensors over the core's memory, a registry from handles back to graphs, and the cache that turns
+"""Graphs as torch sees them: zero-copy tensors over the core's memory, a registry from handles back to graphs, and
+the cache that turns
 an edge_index into a graph once."""
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ from ..graph import Graph, on_tensors
 class GraphTensors:
     """What custom operators take instead of a graph.
 
-    ptr int64 [rows + 1], col int32 [edges], order int64 [edges] or [0] (the caller's edge number of each CSR position; empty when
-    both orders agree), handle int64 [2]: a key of this process's registry, and the number of columns. With them an operator
+    ptr int64 [rows + 1], col int32 [edges], order int64 [edges] or [0] (the caller's edge number of each CSR
+    position; empty when
+    both orders agree), handle int64 [2]: a key of this process's registry, and the number of columns. With them an
+    operator
     finds its graph, or builds it anew where the key is unknown, as in another process.
     """
 
-    def __init__(self, ptr: Tensor, col: Tensor, order: Tensor, handle: Tensor, core: _core.Graph | None = None) -> None:
+    def __init__(
+        self, ptr: Tensor, col: Tensor, order: Tensor, handle: Tensor, core: _core.Graph | None = None
+    ) -> None:
         self.ptr = ptr
         self.col = col
         self.order = order
@@ -35,7 +40,8 @@ class GraphTensors:
         self.derived: dict[str, Any] = {}
 
 
-# Keys start at a random place, so that a handle saved by another process finds nothing here instead of a stranger's graph.
+# Keys start at a random place, so that a handle saved by another process finds nothing here instead of a stranger's
+# graph.
 _keys = itertools.count(int.from_bytes(os.urandom(7), "little") << 6)
 _graphs: weakref.WeakValueDictionary[int, _core.Graph] = weakref.WeakValueDictionary()
 
@@ -72,7 +78,12 @@ class _Writable:
 
     def __init__(self, address: int, view: np.ndarray) -> None:
         self._view = view
-        self.__array_interface__ = {"data": (address, False), "shape": view.shape, "typestr": view.dtype.str, "version": 3}
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": view.shape,
+            "typestr": view.dtype.str,
+            "version": 3,
+        }
 
 
 def tensors_of(core: _core.Graph) -> GraphTensors:
@@ -106,7 +117,15 @@ def _edge_index_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
     The cache keeps its tensors, so that their memory cannot be given to others while it is a key.
     """
     try:
-        key = (edge_index.data_ptr(), edge_index._version, edge_index.shape, edge_index.stride(), edge_index.dtype, num_src, num_dst)
+        key = (
+            edge_index.data_ptr(),
+            edge_index._version,
+            edge_index.shape,
+            edge_index.stride(),
+            edge_index.dtype,
+            num_src,
+            num_dst,
+        )
     except RuntimeError:  # inference tensors have no version: look at the content instead
         return _content_graph(edge_index, num_src, num_dst)
     found = _from_pointer.get(key)
@@ -119,7 +138,8 @@ def _edge_index_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
 
 
 def _content_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
-    """The same by a hash of the content, for tensors whose version says nothing: compiled code reuses memory without telling."""
+    """The same by a hash of the content, for tensors whose version says nothing: compiled code reuses memory without
+    telling."""
     dense = edge_index.detach().contiguous()
     digest = _core.hash_bytes(dense.data_ptr(), dense.numel() * dense.element_size())
     key = (digest, dense.shape, dense.dtype, num_src, num_dst)
@@ -130,9 +150,14 @@ def _content_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
     return found
 
 
-@torch.library.custom_op("pantile::graph", mutates_args=(), schema="(Tensor edge_index, SymInt num_src, SymInt num_dst) -> (Tensor, Tensor, Tensor, Tensor)")
+@torch.library.custom_op(
+    "pantile::graph",
+    mutates_args=(),
+    schema="(Tensor edge_index, SymInt num_src, SymInt num_dst) -> (Tensor, Tensor, Tensor, Tensor)",
+)
 def graph_op(edge_index: Tensor, num_src: int, num_dst: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """ptr, col, order, handle of an edge_index inside compiled code: copies, because compiled code may reuse an output's memory."""
+    """ptr, col, order, handle of an edge_index inside compiled code: copies, because compiled code may reuse an
+    output's memory."""
     g = _content_graph(edge_index, num_src, num_dst)._tensors
     order = g.order.clone() if g.order.numel() else torch.arange(g.col.shape[0])
     return g.ptr.clone(), g.col.clone(), order, g.handle.clone()
@@ -151,10 +176,13 @@ def _(edge_index: Tensor, num_src: int, num_dst: int) -> tuple[Tensor, Tensor, T
 
 
 @torch.library.custom_op(
-    "pantile::looped", mutates_args=(), schema="(Tensor ptr, Tensor col, Tensor order, Tensor handle) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
+    "pantile::looped",
+    mutates_args=(),
+    schema="(Tensor ptr, Tensor col, Tensor order, Tensor handle) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 def looped_op(ptr: Tensor, col: Tensor, order: Tensor, handle: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """ptr, col, order, handle, origin of the graph whose self-loops are replaced by one on every node, inside compiled code."""
+    """ptr, col, order, handle, origin of the graph whose self-loops are replaced by one on every node, inside
+    compiled code."""
     g, origin = looped(GraphTensors(ptr, col, order, handle))
     return g.ptr.clone(), g.col.clone(), g.order.clone(), g.handle.clone(), origin.clone()
 
@@ -180,7 +208,9 @@ def _with_loops(core: _core.Graph) -> tuple[_core.Graph, np.ndarray]:
         made, origin = bare.with_self_loops()
         # Positions in the loop-free graph become edge numbers of the old one; the loops follow them.
         new = origin >= bare.edges
-        return made, np.where(new, core.edges + (origin - bare.edges), kept[np.where(new, 0, origin)] if kept.size else origin)
+        return made, np.where(
+            new, core.edges + (origin - bare.edges), kept[np.where(new, 0, origin)] if kept.size else origin
+        )
     col = core.col().astype(np.int64)
     row = np.repeat(np.arange(core.rows, dtype=np.int64), np.diff(core.ptr()))
     order = core.order()
@@ -194,7 +224,8 @@ def _with_loops(core: _core.Graph) -> tuple[_core.Graph, np.ndarray]:
 
 
 def looped(g: GraphTensors) -> tuple[GraphTensors, Tensor]:
-    """(the graph without its self-loops and with one loop on each node, origin); origin < edges: that edge of g, else a new loop,
+    """(the graph without its self-loops and with one loop on each node, origin); origin < edges: that edge of g, else
+    a new loop,
     edges + node. Kept with the graph."""
     if torch.compiler.is_compiling():
         *parts, origin = torch.ops.pantile.looped(g.ptr, g.col, g.order, g.handle)

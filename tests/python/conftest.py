@@ -1,0 +1,54 @@
+"""Graphs that the tests share: odd sizes, duplicates, loops, empty rows, hubs; never a power of two."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import pantile
+
+
+def random_edges(rows: int, cols: int, edges: int, seed: int) -> np.ndarray:
+    """[2, edges] with duplicates and, for square graphs, loops; the first and last rows stay empty where there is room."""
+    rng = np.random.default_rng(seed)
+    low, high = (1, rows - 1) if rows > 4 else (0, rows)
+    src = rng.integers(0, cols, edges) if cols else np.zeros(0, int)
+    dst = rng.integers(low, high, edges) if rows else np.zeros(0, int)
+    if edges > 8:
+        src[1], dst[1] = src[0], dst[0]
+        if rows == cols:
+            src[2] = dst[2]
+    return np.stack([src, dst]).astype(np.int64)
+
+
+def dense_of(edge_index: np.ndarray, rows: int, cols: int, w: np.ndarray | None = None) -> sp.csr_matrix:
+    """float64 scipy matrix; duplicates add up."""
+    values = np.ones(edge_index.shape[1]) if w is None else np.asarray(w, np.float64)
+    return sp.coo_matrix((values, (edge_index[1], edge_index[0])), shape=(rows, cols)).tocsr()
+
+
+@pytest.fixture
+def edge_index() -> np.ndarray:
+    return random_edges(37, 37, 211, 1)
+
+
+@pytest.fixture
+def graph(edge_index: np.ndarray) -> pantile.Graph:
+    return pantile.Graph.from_edge_index(edge_index, 37)
+
+
+@pytest.fixture
+def features() -> np.ndarray:
+    return np.random.default_rng(2).standard_normal((37, 19)).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def graph_files() -> Path:
+    root = os.environ.get("PANTILE_DATA")
+    if not root or not (Path(root) / "data" / "graphs").is_dir():
+        pytest.xfail("PANTILE_DATA is not set; real graphs are not checked")
+    return Path(root) / "data" / "graphs"
