@@ -1,6 +1,9 @@
 #include <pantile/core/random.h>
 
-#include "sparse/kernels/attention.h"
+#include <pantile/core/thread_pool.h>
+#include <pantile/sparse/attention.h>
+
+#include "sparse/attention_setup.h"
 
 namespace pantile::sparse {
 namespace {
@@ -27,6 +30,32 @@ void dropout_factors(uint64_t seed, uint64_t threshold, float scale, const int64
 void dropout_factors(uint64_t seed, uint64_t threshold, double scale, const int64_t* edge_ids, int n, Heads shape,
                      double* factors) {
   factors_of(seed, threshold, scale, edge_ids, n, shape, factors);
+}
+
+Status attention_dropout_factors(const Plan& plan, int64_t heads, const AttentionDropout& dropout, Matrix factors) {
+  constexpr std::string_view kOp = "attention_dropout_factors";
+  const int64_t edges = plan.graph().edges();
+  const DType dtype = factors.dtype == DType::f64 ? DType::f64 : DType::f32;
+  PANTILE_TRY(const Heads shape, check_heads(kOp, heads, heads));
+  PANTILE_CHECK(check_matrix(factors, {kOp, "factors", edges, heads, dtype}, "edges, heads"));
+  PANTILE_TRY(const EdgeWalk walk, make_walk(kOp, plan, Direction::by_row, dtype, shape, dropout));
+  const auto fill = [&](auto a) {
+    using A = decltype(a);
+    parallel_for(edges, kChunk, [&](int64_t begin, int64_t end) {
+      const int n = static_cast<int>(end - begin);
+      int64_t ids[kChunk];
+      for (int k = 0; k < n; ++k) ids[k] = walk.edge_id == nullptr ? begin + k : walk.edge_id[begin + k];
+      std::vector<A> chunk(static_cast<size_t>(shape.chunk_values()));
+      dropout_factors(walk.seed, walk.threshold, static_cast<A>(walk.scale), ids, n, shape, chunk.data());
+      for (int k = 0; k < n; ++k)
+        std::copy_n(chunk.data() + k * shape.padded, heads, factors.as<A>() + (begin + k) * factors.row_stride);
+    });
+  };
+  if (dtype == DType::f64)
+    fill(double());
+  else
+    fill(float());
+  return {};
 }
 
 }  // namespace pantile::sparse

@@ -6,8 +6,8 @@
 
 /// Fused attention (design: online softmax over the edges of a row; nothing of size E * F is ever stored).
 /// Common to all: H heads, D features per head, F = H * D; N = graph.rows() destinations, M = graph.cols() sources, E edges in CSR order.
-/// Features may be f32, f64, bf16 or f16; logits, lse and softmax are f32 (f64 for f64 features); gradients have the dtype of
-/// what they belong to. Dropout keeps an edge's head with probability 1 - p and scales by 1 / (1 - p); the mask comes from Philox(seed, the
+/// Features may be f32, f64, bf16 or f16; logits, lse and softmax are f32 (f64 for f64 features), and so are a_src, a_dst, a_edge;
+/// gradients have the dtype of what they belong to. A row whose logits are all -inf gives 0 and lse 0; NaN stays in its row and head. Dropout keeps an edge's head with probability 1 - p and scales by 1 / (1 - p); the mask comes from Philox(seed, the
 /// caller's edge id, head) and is regenerated in the backward pass, never stored. Bitwise equal for any thread count.
 /// An empty row gives 0. Matrices are dense or row-strided; vectors "per node and head" are [rows, H].
 namespace pantile::sparse {
@@ -16,6 +16,10 @@ struct AttentionDropout {
   double probability = 0;  ///< in [0, 1)
   uint64_t seed = 0;
 };
+
+/// The factors M that an attention with `heads` heads multiplies its weights by: 0 or 1 / (1 - p). factors: [E, heads] f32 or f64, CSR
+/// order. For tests and for whoever composes the operation from others; the attentions themselves never store them.
+Status attention_dropout_factors(const Plan& plan, int64_t heads, const AttentionDropout& dropout, Matrix factors);
 
 /// GAT (Velickovic et al. 2018): z = leaky_relu(a_src[j, h] + a_dst[i, h] + a_edge[k, h]); y_i = sum_j softmax(z) v_j.
 struct GatInputs {
@@ -41,7 +45,7 @@ struct Gatv2Inputs {
   ConstMatrix l;   ///< [M, F] sources, also the values
   ConstMatrix r;   ///< [N, F] destinations
   ConstMatrix e;   ///< [E, F] or data == nullptr
-  ConstMatrix a;   ///< [H, D]
+  ConstMatrix a;   ///< [H, D], dtype of the features or of the logits
   int64_t heads = 1;
   double negative_slope = 0.2;
   AttentionDropout dropout;

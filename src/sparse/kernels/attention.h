@@ -104,7 +104,7 @@ struct Gatv2Backward {
   double slope = 0;
   MutableValues d_row;  ///< by row: dr; by column: dl
   MutableValues d_e;    ///< by row; or null
-  void* d_a = nullptr;  ///< by row: acc [F], added to
+  void* d_a = nullptr;  ///< by row: acc [F], written
   Partials part;        ///< features
 };
 void gatv2_backward_by_row(const Gatv2Backward& args);
@@ -143,14 +143,17 @@ struct AgnnBackward {
   const void* inverse_norm = nullptr;
   double beta = 1;
   Destinations destinations;
-  void* d_unit =
-      nullptr;        ///< acc [rows, F]: by row writes the gradient of the unit vector x / |x|, by column adds its own
-  MutableValues d_x;  ///< by column: gradient through the values only; acc [rows, F]
-  double* d_beta = nullptr;  ///< by row: added to
-  Partials part;             ///< by row: features; by column: features of d_unit, then of d_x
+  void* d_unit = nullptr;    ///< acc [rows, F], gradient of the unit vectors x / |x|: by row writes it, by column reads it
+  MutableValues d_x;         ///< by column
+  double* d_beta = nullptr;  ///< by row: written
+  Partials part;             ///< by row: features; by column: features of d_unit, then of the values
 };
+/// |x| counts as at least this much.
+inline constexpr double kSmallestNorm = 1e-12;
 void agnn_backward_by_row(const AgnnBackward& args);
 void agnn_backward_by_column(const AgnnBackward& args);
+/// After agnn_backward_by_column: joins the segments of one hub.
+void agnn_join_columns(const AgnnBackward& args, const Hub& hub);
 
 /// factors[k, h] = 0 or scale, for n edges given by the caller's edge ids; [n, padded], padded heads get 0.
 void dropout_factors(uint64_t seed, uint64_t threshold, float scale, const int64_t* edge_ids, int n, Heads shape,

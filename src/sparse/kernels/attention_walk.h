@@ -96,6 +96,14 @@ template <class A>
 void multiply(A* z, const A* factor, int values) {
   for (int i = 0; i < values; ++i) z[i] *= factor[i];
 }
+template <class A>
+void multiply(A* z, A factor, int values) {
+  for (int i = 0; i < values; ++i) z[i] *= factor;
+}
+template <class A>
+void add(A* z, const A* more, int values) {
+  for (int i = 0; i < values; ++i) z[i] += more[i];
+}
 // z[k, h] += table[position, h], edge terms of `heads` values.
 template <class A>
 inline void add_edge_terms(Values table, const int64_t* positions, int n, Heads shape, A* z) {

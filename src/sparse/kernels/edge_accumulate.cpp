@@ -95,17 +95,24 @@ template <class T>
 void store_row(const AccumulatorOf<T>* sum, const AccumulatorOf<T>* w, const HeadMap<AccumulatorOf<T>>& map, T* out) {
   const hn::ScalableTag<AccumulatorOf<T>> d;
   each_vector(d, map.shape.features(), [&](int vector, int f, size_t n) HWY_ATTR {
-    auto v = hn::LoadU(d, sum + f);
-    if (w != nullptr) v = hn::Mul(v, weights_of(d, w, map, vector));
+    const auto v = hn::Mul(hn::LoadU(d, sum + f), weights_of(d, w, map, vector));
     if (n == hn::Lanes(d)) return store(d, v, out + f);
     store_partial(d, v, out + f, n);
   });
 }
 template <class T>
-void load_row(const T* row, int features, AccumulatorOf<T>* out) {
+void store_values(const AccumulatorOf<T>* values, int count, T* out) {
   const hn::ScalableTag<AccumulatorOf<T>> d;
-  each_vector(d, features, [&](int, int f, size_t n) HWY_ATTR {
-    hn::StoreU(n == hn::Lanes(d) ? load(d, row + f) : load_partial(d, row + f, n), d, out + f);
+  each_vector(d, count, [&](int, int f, size_t n) HWY_ATTR {
+    if (n == hn::Lanes(d)) return store(d, hn::LoadU(d, values + f), out + f);
+    store_partial(d, hn::LoadU(d, values + f), out + f, n);
+  });
+}
+template <class T>
+void load_values(const T* values, int count, AccumulatorOf<T>* out) {
+  const hn::ScalableTag<AccumulatorOf<T>> d;
+  each_vector(d, count, [&](int, int f, size_t n) HWY_ATTR {
+    hn::StoreU(n == hn::Lanes(d) ? load(d, values + f) : load_partial(d, values + f, n), d, out + f);
   });
 }
 
@@ -116,7 +123,8 @@ void fill(EdgeOps<T>& ops) {
   ops.add_weighted = &add_weighted<T>;
   ops.scale_heads = &scale_heads<A>;
   ops.store_row = &store_row<T>;
-  ops.load_row = &load_row<T>;
+  ops.store_values = &store_values<T>;
+  ops.load_values = &load_values<T>;
 }
 void FillEdgeAccumulate(EdgeOpsTables& tables) {
   fill(tables.f64);

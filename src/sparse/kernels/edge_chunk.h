@@ -88,9 +88,11 @@ struct EdgeOps {
   void (*add_weighted)(Rows<T> rows, int n, const A* w, const HeadMap<A>& map, bool fresh, A* sum, const Ahead& ahead);
   /// sum[f] *= w[head(f)]
   void (*scale_heads)(const A* w, const HeadMap<A>& map, A* sum);
-  /// out[f] = sum[f] * w[head(f)], rounded once; w null: 1.
+  /// out[f] = sum[f] * w[head(f)], rounded once.
   void (*store_row)(const A* sum, const A* w, const HeadMap<A>& map, T* out);
-  void (*load_row)(const T* row, int features, A* out);
+  void (*store_values)(const A* values, int n, T* out);
+  /// Writes whole vectors: `out` has room for kPad values more.
+  void (*load_values)(const T* values, int n, A* out);
 
   /// out[k, :] = table[col[k], :], rows of `padded` values.
   void (*gather_heads)(const A* table, const int32_t* col, int n, int padded, A* out);
@@ -105,8 +107,8 @@ struct EdgeOps {
   bool (*softmax_chunk)(int n, int padded, A* z, A* m, A* s, A* scale);
   /// Joins the repeats of s, then inverse = 1 / s and lse = m + log(s), both 0 where s == 0 (no edges, or all at -inf).
   void (*softmax_finish)(int padded, const A* m, A* s, A* inverse, A* lse);
-  /// z <- exp(z - lane_lse).
-  void (*softmax_apply)(int n, int padded, const A* lane_lse, A* z);
+  /// z <- exp(z - shift) * factor, lane arrays.
+  void (*softmax_apply)(int n, int padded, const A* shift, const A* factor, A* z);
   /// Gradient of leaky + softmax. t = z + own; p = exp(leaky(t) - lse); z <- p * mask; dp <- p (mask * dp - delta)
   /// leaky'(t); sum += dp (lane array). shared: lse and delta are lane arrays (one destination), else [n, padded]. mask
   /// null: 1.

@@ -151,13 +151,13 @@ void softmax_finish(int padded, const A* m, A* s, A* inverse, A* lse) {
 }
 
 template <class A>
-void softmax_apply(int n, int padded, const A* lane_lse, A* z) {
+void softmax_apply(int n, int padded, const A* shift, const A* factor, A* z) {
   const hn::ScalableTag<A> d;
-  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded),
-            end = pad_chunk(n, padded, -kInfinity<A>, z);
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded), end = pad_chunk(n, padded, -kInfinity<A>, z);
   for (int j = 0; j < period; j += lanes) {
-    const auto lse = hn::LoadU(d, lane_lse + j);
-    for (int i = j; i < end; i += period) hn::StoreU(exp_fast(d, hn::Sub(hn::LoadU(d, z + i), lse)), d, z + i);
+    const auto by = hn::LoadU(d, shift + j), times = hn::LoadU(d, factor + j);
+    for (int i = j; i < end; i += period)
+      hn::StoreU(hn::Mul(exp_fast(d, hn::Sub(hn::LoadU(d, z + i), by)), times), d, z + i);
   }
 }
 

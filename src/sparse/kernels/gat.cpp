@@ -45,7 +45,7 @@ void backward_by_row(const GatBackward& args) {
   each_row(args.walk, [&](int64_t i, int64_t edge, int64_t end, int32_t slot) {
     scratch.begin(shape.padded);
     scratch.load_destination(ops, args.destinations, i, shape.padded);
-    ops.load_row(args.dy.row<T>(i), shape.features(), dy.data());
+    ops.load_values(args.dy.row<T>(i), shape.features(), dy.data());
     for (; edge < end; edge += kChunk) {
       const int n = static_cast<int>(std::min<int64_t>(kChunk, end - edge));
       chunk.move_to(edge, n);
@@ -84,7 +84,7 @@ void backward_by_column(const GatBackward& args) {
   each_row(args.walk, [&](int64_t j, int64_t edge, int64_t end, int32_t slot) {
     scratch.begin(shape.padded);
     ops.repeat_heads(a_src + j * shape.padded, shape.padded, scratch.own);
-    ops.load_row(args.v.row<T>(j), shape.features(), v.data());
+    ops.load_values(args.v.row<T>(j), shape.features(), v.data());
     bool fresh = true;
     for (; edge < end; edge += chunk_size) {
       const int n = static_cast<int>(std::min<int64_t>(chunk_size, end - edge));
@@ -107,7 +107,7 @@ void backward_by_column(const GatBackward& args) {
       return;
     }
     std::copy_n(scratch.sum, shape.heads, args.d_node.row<A>(j));
-    ops.store_row(sum.data(), nullptr, map, args.d_v.row<T>(j));
+    ops.store_values(sum.data(), shape.features(), args.d_v.row<T>(j));
   });
 }
 
