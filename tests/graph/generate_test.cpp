@@ -31,7 +31,8 @@ TEST(Generate, SimpleRmatHasNoDuplicatesAndIsSkewed) {
 }
 
 TEST(Generate, CommunitySharesFollowTheOptions) {
-  const CommunityOptions options{.nodes = 10000, .degree = 16, .community = 64, .inside = 0.9, .scramble = false, .simple = false};
+  const CommunityOptions options{
+      .nodes = 10000, .degree = 16, .community = 64, .inside = 0.9, .scramble = false, .simple = false};
   const Graph g = *generate_community(options);
   EXPECT_EQ(g.edges(), 160000);
   int64_t inside = 0;
@@ -86,7 +87,8 @@ TEST(Generate, GridHasFourOrEightNeighbours) {
   EXPECT_EQ(four.edges(), 2 * (4 * 3 + 5 * 2));
   EXPECT_EQ(eight.edges(), four.edges() + 2 * 2 * 4 * 2);
   EXPECT_TRUE(four.profile().symmetric && eight.profile().symmetric);
-  EXPECT_EQ(std::vector<int32_t>(four.csr().col + four.csr().ptr[7], four.csr().col + four.csr().ptr[8]), (std::vector<int32_t>{2, 6, 8, 12}));
+  EXPECT_EQ(std::vector<int32_t>(four.csr().col + four.csr().ptr[7], four.csr().col + four.csr().ptr[8]),
+            (std::vector<int32_t>{2, 6, 8, 12}));
   EXPECT_EQ(generate_grid(0, 7)->rows(), 0);
   EXPECT_EQ(generate_grid(1, 1)->edges(), 0);
 }

@@ -39,7 +39,7 @@ void expect_small_peak(const Edges& e) {
   EXPECT_LE(static_cast<double>(peak), 2.2 * static_cast<double>(csr)) << peak << " bytes for a CSR of " << csr;
   EXPECT_GE(peak, csr / 2) << "the measurement saw nothing";
 #endif
-  RecordProperty("memory_factor", std::to_string(static_cast<double>(peak) / static_cast<double>(csr)));
+  testing::Test::RecordProperty("memory_factor", std::to_string(static_cast<double>(peak) / static_cast<double>(csr)));
 }
 
 TEST(GraphMemory, BuildNeedsAtMost2Point2TimesTheCsr) { expect_small_peak(random_edges(200000, 200000, 6'000'000, 1)); }

@@ -100,17 +100,22 @@ TEST(Neighbours, HugeTinyAndZeroValuesKeepTheirOrder) {
 TEST(Neighbours, StridedRowsAreReadAsTheyLie) {
   const Points p = random_points(50, 6, 6);
   std::vector<float> padded(50 * 9, NAN);
-  for (size_t i = 0; i < 50; ++i) std::copy_n(p.x.begin() + static_cast<std::ptrdiff_t>(i * 6), 6, padded.begin() + static_cast<std::ptrdiff_t>(i * 9));
+  for (size_t i = 0; i < 50; ++i)
+    std::copy_n(p.x.begin() + static_cast<std::ptrdiff_t>(i * 6), 6,
+                padded.begin() + static_cast<std::ptrdiff_t>(i * 9));
   const ConstMatrix strided{padded.data(), DType::f32, 50, 6, 9};
-  EXPECT_TRUE(same_graph(*nearest_neighbours(strided, 3, Metric::euclidean, false), *nearest_neighbours(p.matrix(), 3, Metric::euclidean, false)));
+  EXPECT_TRUE(same_graph(*nearest_neighbours(strided, 3, Metric::euclidean, false),
+                         *nearest_neighbours(p.matrix(), 3, Metric::euclidean, false)));
 }
 
 TEST(Neighbours, BadInputIsNamed) {
   Points p = random_points(5, 3, 7);
-  EXPECT_EQ(nearest_neighbours(p.matrix(), 5, Metric::cosine, false).error().message, "k is 5; 5 rows have between 1 and 4 neighbours");
+  EXPECT_EQ(nearest_neighbours(p.matrix(), 5, Metric::cosine, false).error().message,
+            "k is 5; 5 rows have between 1 and 4 neighbours");
   EXPECT_EQ(nearest_neighbours(p.matrix(), 0, Metric::cosine, false).error().code, ErrorCode::invalid_argument);
   p.x[7] = NAN;
-  EXPECT_EQ(nearest_neighbours(p.matrix(), 2, Metric::cosine, false).error().message, "x[2, 1] is nan; nearest neighbours need finite values");
+  EXPECT_EQ(nearest_neighbours(p.matrix(), 2, Metric::cosine, false).error().message,
+            "x[2, 1] is nan; nearest neighbours need finite values");
   const std::vector<double> doubles(15);
   EXPECT_EQ(nearest_neighbours(matrix_of(doubles.data(), 5, 3), 2, Metric::cosine, false).error().message,
             "nearest neighbours take float32 rows; x is float64");

@@ -24,7 +24,9 @@ class Folder {
   }
   ~Folder() { fs::remove_all(path_); }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
-  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator())); }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
 
  private:
   fs::path path_;
@@ -113,7 +115,8 @@ TEST(ReadGraph, MissingFilesFoldersAndFormatsAreNamed) {
   EXPECT_EQ(read_graph(folder.file("")).error().code, ErrorCode::invalid_argument);
   spill(folder.file("x.mtx"), "");
   EXPECT_FALSE(read_graph(folder.file("x.mtx")).has_value());
-  EXPECT_NE(read_graph(folder.file("x.mtx"), {.format = "gml"}).error().message.find("format gml is not known"), std::string::npos);
+  EXPECT_NE(read_graph(folder.file("x.mtx"), {.format = "gml"}).error().message.find("format gml is not known"),
+            std::string::npos);
   const Graph g = *generate_grid(2, 2);
   EXPECT_EQ(write_graph(folder.file("x.gml"), g, {}).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(write_graph(folder.file("no/such/folder/x.pantile"), g, {}).error().code, ErrorCode::io);
@@ -138,7 +141,8 @@ TEST(GraphFileFormat, MappedGraphOutlivesTheNameOfItsFile) {
   const Weighted w = weighted_graph();
   ASSERT_TRUE(write_graph(folder.file("g.pantile"), w.graph, w.weights).has_value());
   const GraphFile mapped = *map_graph(folder.file("g.pantile"));
-  ASSERT_TRUE(write_graph(folder.file("g.pantile"), *generate_grid(2, 2), {}).has_value());  // replaced, not overwritten
+  ASSERT_TRUE(
+      write_graph(folder.file("g.pantile"), *generate_grid(2, 2), {}).has_value());  // replaced, not overwritten
   expect_same(mapped, w);
 }
 
@@ -177,7 +181,8 @@ TEST(GraphFileFormat, ForgedHeadersWithRightChecksumsAreRefused) {
     std::string forged = bytes;
     std::memcpy(forged.data() + offset, &value, sizeof value);
     const int64_t edges = 3, ptr_at = 256, col_at = 320;
-    for (const auto& [section, at, size] : {std::tuple<size_t, int64_t, int64_t>{80, ptr_at, 32}, {96, col_at, 4 * edges}}) {
+    for (const auto& [section, at, size] :
+         {std::tuple<size_t, int64_t, int64_t>{80, ptr_at, 32}, {96, col_at, 4 * edges}}) {
       const Hash128 h = hash_bytes(forged.data() + at, static_cast<size_t>(size));
       std::memcpy(forged.data() + section, &h, sizeof h);
     }
@@ -186,18 +191,19 @@ TEST(GraphFileFormat, ForgedHeadersWithRightChecksumsAreRefused) {
     spill(folder.file("forged.pantile"), forged);
     return map_graph(folder.file("forged.pantile"));
   };
-  EXPECT_TRUE(forge(0, 'P').has_value());                              // nothing changed
+  EXPECT_TRUE(forge(0, 'P').has_value());                                 // nothing changed
   EXPECT_EQ(forge(8, uint32_t{2}).error().code, ErrorCode::unsupported);  // a later version
   EXPECT_EQ(forge(12, uint32_t{0x04030201}).error().code, ErrorCode::unsupported);
-  for (const int64_t count : {int64_t{-1}, int64_t{1} << 62, int64_t{1} << 31, int64_t{4}, std::numeric_limits<int64_t>::max()}) {
+  for (const int64_t count :
+       {int64_t{-1}, int64_t{1} << 62, int64_t{1} << 31, int64_t{4}, std::numeric_limits<int64_t>::max()}) {
     EXPECT_FALSE(forge(16, count).has_value()) << "rows " << count;
     EXPECT_FALSE(forge(32, count).has_value()) << "edges " << count;
   }
-  EXPECT_EQ(forge(24, int64_t{2}).error().code, ErrorCode::corrupt);     // column 2 of 2
+  EXPECT_EQ(forge(24, int64_t{2}).error().code, ErrorCode::corrupt);  // column 2 of 2
   EXPECT_EQ(forge(48, uint64_t{1} << 40).error().code, ErrorCode::corrupt);
-  EXPECT_EQ(forge(256, int64_t{1}).error().code, ErrorCode::corrupt);    // ptr[0]
-  EXPECT_EQ(forge(264, int64_t{9}).error().code, ErrorCode::corrupt);    // ptr[1] beyond the edges
-  EXPECT_EQ(forge(280, int64_t{2}).error().code, ErrorCode::corrupt);    // ptr[rows]
+  EXPECT_EQ(forge(256, int64_t{1}).error().code, ErrorCode::corrupt);  // ptr[0]
+  EXPECT_EQ(forge(264, int64_t{9}).error().code, ErrorCode::corrupt);  // ptr[1] beyond the edges
+  EXPECT_EQ(forge(280, int64_t{2}).error().code, ErrorCode::corrupt);  // ptr[rows]
   EXPECT_EQ(forge(320, int32_t{-1}).error().code, ErrorCode::corrupt);
   EXPECT_EQ(forge(324, int32_t{0}).error().code, ErrorCode::corrupt);  // columns 1, 0: not ascending
 }
@@ -233,8 +239,10 @@ TEST(RealGraphs, CountsAgreeWithTheirDescriptions) {
     const char* file;
     int64_t nodes, edges, loops;
   };
-  for (const Expectation& e : {Expectation{"networkit/4elt.graph.gz", 15606, 2 * 45878, 0}, {"metis/copter2.graph.gz", 55476, 2 * 352238, 0},
-                               {"networkit/karate.graph", 34, 2 * 78, 0}, {"snap/ca-astroph-cc1_und.edges1.csv.gz", 17903, 2 * 197031 - 59, 59}}) {
+  for (const Expectation& e : {Expectation{"networkit/4elt.graph.gz", 15606, 2 * 45878, 0},
+                               {"metis/copter2.graph.gz", 55476, 2 * 352238, 0},
+                               {"networkit/karate.graph", 34, 2 * 78, 0},
+                               {"snap/ca-astroph-cc1_und.edges1.csv.gz", 17903, 2 * 197031 - 59, 59}}) {
     const auto g = read_graph(data_folder() + "/" + e.file);
     ASSERT_TRUE(g.has_value()) << g.error().message;
     EXPECT_EQ(g->graph.rows(), e.nodes) << e.file;

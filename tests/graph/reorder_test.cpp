@@ -21,16 +21,20 @@ int64_t bandwidth(const Graph& g) {
 }
 
 TEST(Reorder, EveryOrderRenamesTheSameEdges) {
-  for (const Edges& e : {random_edges(500, 500, 3000, 1), random_edges(40, 40, 10, 2), Edges{0, 0, {}, {}}, Edges{5, 5, {}, {}}}) {
+  for (const Edges& e :
+       {random_edges(500, 500, 3000, 1), random_edges(40, 40, 10, 2), Edges{0, 0, {}, {}}, Edges{5, 5, {}, {}}}) {
     const Graph g = graph_of(e);
     for (const Reordering how : kAll) {
       const Reordered r = *reorder(g, how);
       const std::set<int64_t> names(r.new_of_old.begin(), r.new_of_old.end());
       ASSERT_EQ(static_cast<int64_t>(names.size()), g.rows());
-      if (!names.empty()) EXPECT_EQ(*names.rbegin(), g.rows() - 1);
+      if (!names.empty()) {
+        EXPECT_EQ(*names.rbegin(), g.rows() - 1);
+      }
       const auto ids = ids_of(r.graph);
       std::vector<int64_t> row_of(static_cast<size_t>(g.edges()));
-      for (int64_t i = 0; i < g.rows(); ++i) std::fill(row_of.begin() + g.csr().ptr[i], row_of.begin() + g.csr().ptr[i + 1], i);
+      for (int64_t i = 0; i < g.rows(); ++i)
+        std::fill(row_of.begin() + g.csr().ptr[i], row_of.begin() + g.csr().ptr[i + 1], i);
       for (int64_t i = 0; i < g.rows(); ++i) {
         for (int64_t k = r.graph.csr().ptr[i]; k < r.graph.csr().ptr[i + 1]; ++k) {
           const auto old = static_cast<size_t>(ids[static_cast<size_t>(k)]);

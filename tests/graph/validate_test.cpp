@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "graph/graph_cases.h"
+#include "pantile/core/buffer.h"
 
 namespace pantile {
 namespace {

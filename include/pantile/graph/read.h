@@ -14,7 +14,7 @@ struct GraphFile {
 };
 
 struct ReadGraphOptions {
-  std::string format;       ///< "" = by name and content: mtx, snap, csv, metis, ogb, npz, scipy, pantile
+  std::string format = {};  ///< "" = by name and content: mtx, snap, csv, metis, ogb, npz, scipy, pantile
   int64_t num_nodes = -1;   ///< edge lists: node count; -1 = 1 + the largest id
   bool undirected = false;  ///< edge lists: every line stands for both directions (self-loops once)
   int64_t base = -1;        ///< edge lists: first id, 0 or 1; -1 = as the format says (0)
