@@ -78,7 +78,7 @@ class EdgeInput {
   /// Values that are in CSR order, or no edge values at all.
   static EdgeInput borrow(ConstMatrix values);
   const ConstMatrix& csr() const { return csr_; }
-  sparse::EdgeValues values() const { return {csr_.data, csr_.dtype, csr_.cols}; }
+  sparse::EdgeValues values() const { return {csr_.data, csr_.dtype, csr_.data == nullptr ? 1 : csr_.cols}; }
 
  private:
   Buffer storage_;

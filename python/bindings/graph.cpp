@@ -123,15 +123,17 @@ void bind_files(nb::module_& m) {
           return file_parts(*run(0, [&] { return read_graph(path, {format, num_nodes, undirected, base}); }));
         });
   m.def("map_graph", [](const std::string& path) { return file_parts(*run(0, [&] { return map_graph(path); })); });
-  m.def("write_graph",
-        [](const std::string& path, const PyGraph& g, const nb::object& weights, const std::string& format) {
-          const Matrix w = matrix_or_none(weights);
-          run(0, [&]() -> Status {
-            PANTILE_TRY(const EdgeInput in, EdgeInput::make(g, w));
-            const auto count = static_cast<size_t>(w.data == nullptr ? 0 : w.rows);
-            return write_graph(path, g.graph, {in.csr().as<float>(), count}, format);
-          });
+  m.def(
+      "write_graph",
+      [](const std::string& path, const PyGraph& g, const nb::object& weights, const std::string& format) {
+        const Matrix w = matrix_or_none(weights);
+        run(0, [&]() -> Status {
+          PANTILE_TRY(const EdgeInput in, EdgeInput::make(g, w));
+          const auto count = static_cast<size_t>(w.data == nullptr ? 0 : w.rows);
+          return write_graph(path, g.graph, {in.csr().as<float>(), count}, format);
         });
+      },
+      nb::arg("path"), nb::arg("graph"), nb::arg("weights").none(), nb::arg("format"));
 }
 
 void bind_changes(nb::class_<PyGraph>& c) {
@@ -140,16 +142,18 @@ void bind_changes(nb::class_<PyGraph>& c) {
       .def("without_self_loops", [](const PyGraph& g) { return changed(g, &Graph::without_self_loops); })
       .def("reversed", [](const PyGraph& g) { return changed(g, &Graph::reversed); })
       .def("symmetrised", [](const PyGraph& g) { return changed(g, &Graph::symmetrised); })
-      .def("coalesce",
-           [](const PyGraph& g, const nb::object& weights, int how) {
-             const Matrix w = matrix_or_none(weights);
-             auto merged = run(0, [&]() -> Result<Coalesced> {
-               PANTILE_TRY(const EdgeInput in, EdgeInput::make(g, w));
-               const auto count = static_cast<size_t>(w.data == nullptr ? 0 : w.rows);
-               return coalesce(g.graph, {in.csr().as<float>(), count}, static_cast<Coalesce>(how));
-             });
-             return nb::make_tuple(wrap(std::move(merged->graph), true), owned(std::move(merged->weights)));
-           })
+      .def(
+          "coalesce",
+          [](const PyGraph& g, const nb::object& weights, int how) {
+            const Matrix w = matrix_or_none(weights);
+            auto merged = run(0, [&]() -> Result<Coalesced> {
+              PANTILE_TRY(const EdgeInput in, EdgeInput::make(g, w));
+              const auto count = static_cast<size_t>(w.data == nullptr ? 0 : w.rows);
+              return coalesce(g.graph, {in.csr().as<float>(), count}, static_cast<Coalesce>(how));
+            });
+            return nb::make_tuple(wrap(std::move(merged->graph), true), owned(std::move(merged->weights)));
+          },
+          nb::arg("weights").none(), nb::arg("how"))
       .def("reorder", [](const PyGraph& g, int how) {
         auto r = run(0, [&] { return reorder(g.graph, static_cast<Reordering>(how)); });
         nb::object map = origin(g, r->graph);

@@ -68,7 +68,7 @@ def spmm(graph: Any, x: Any, w: Any = None, reduce: str = "sum") -> Any:
     if _is_tensor(x, w):
         return _face().spmm(graph, x, w, reduce)
     features = matrix(x, "x")
-    g, w = _values(graph, w, (features.shape[0], -1))
+    g, w = _values(graph, w, (features.shape[0], features.shape[0]))
     values = None if w is None else weights(w, features.dtype)
     y = _output(g.rows, features)
     _core.spmm(
@@ -88,7 +88,7 @@ def spmm_arg(graph: Any, x: Any, w: Any = None, reduce: str = "max") -> tuple[An
     if _is_tensor(x, w):
         return _face().spmm_arg(graph, x, w, reduce)
     features = matrix(x, "x")
-    g, w = _values(graph, w, (features.shape[0], -1))
+    g, w = _values(graph, w, (features.shape[0], features.shape[0]))
     if reduce not in ("min", "max"):
         raise InvalidArgument(f"reduce {reduce!r} has no arg; allowed: min, max")
     values = None if w is None else weights(w, features.dtype)
@@ -232,7 +232,7 @@ def gat(
     if _is_tensor(a_src, a_dst, v, a_edge):
         return _face().gat(graph, a_src, a_dst, v, a_edge, heads=heads, negative_slope=negative_slope)
     features = matrix(v, "v")
-    g, _ = _values(graph, None, (features.shape[0], -1))
+    g, _ = _values(graph, None, (features.shape[0], features.shape[0]))
     src, dst = weights(a_src, features.dtype, "a_src"), weights(a_dst, features.dtype, "a_dst")
     edge = None if a_edge is None else weights(a_edge, features.dtype, "a_edge")
     y, lse = _attention_outputs(g, features, heads)

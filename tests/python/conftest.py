@@ -13,7 +13,8 @@ import pantile
 
 
 def random_edges(rows: int, cols: int, edges: int, seed: int) -> np.ndarray:
-    """[2, edges] with duplicates and, for square graphs, loops; the first and last rows stay empty where there is room."""
+    """[2, edges] with duplicates and, for square graphs, loops; the first and last rows stay empty where there is
+    room."""
     rng = np.random.default_rng(seed)
     low, high = (1, rows - 1) if rows > 4 else (0, rows)
     src = rng.integers(0, cols, edges) if cols else np.zeros(0, int)

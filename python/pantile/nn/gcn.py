@@ -16,7 +16,7 @@ class GCNConv(torch.nn.Module):
 
     X W comes before the aggregation or after it, whichever is narrower. `improved` doubles the added loops of
     weighted graphs only,
-    as torch-geometric does. Parallel self-loops count one by one. cached=True keeps the first graph and ignores later
+    as torch-geometric does. cached=True keeps the first graph and ignores later
     ones.
     """
 

@@ -74,7 +74,7 @@ def _no_gradients(what: str, *tensors: Tensor | None) -> None:
 def gather_roofline(graph: Any, x: Tensor) -> None:
     """The bound of every gather: the same index stream over x, loads and additions only. For benchmarks; computes
     nothing."""
-    g, _ = as_graph(graph, x.shape[0], -1)
+    g, _ = as_graph(graph, x.shape[0], x.shape[0])
     xs = kernels.dense(x)
     _core.gather_roofline(core_of(g), kernels.operand(xs), torch.get_num_threads())
 
@@ -100,7 +100,7 @@ def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum", *, out: Tens
     if type(graph) is Graph:
         g = graph._tensors
     else:
-        g, own = as_graph(graph, x.shape[0], -1)
+        g, own = as_graph(graph, x.shape[0], x.shape[0])
         w = own if w is None else w
     xs = x if x.dim() == 2 and x.dtype is torch.float32 and not _autocast_on("cpu") else _features(x, "x")
     if w is not None:
@@ -126,7 +126,7 @@ def spmm_arg(graph: Any, x: Tensor, w: Any = None, reduce: str = "max") -> tuple
     in-edges."""
     if reduce not in ("min", "max"):
         raise InvalidArgument(f"reduce {reduce!r} has no arg; allowed: min, max")
-    g, own = as_graph(graph, x.shape[0], -1)
+    g, own = as_graph(graph, x.shape[0], x.shape[0])
     xs = _features(x, "x")
     y, arg = operators.spmm_arg(g, (xs, _edge_values(own if w is None else w, g, xs.dtype)), (reduce,))
     if g.order.shape[0]:

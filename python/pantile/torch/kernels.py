@@ -152,17 +152,10 @@ def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
 def _coefficients(
     core: _core.Graph, w: Tensor | None, norm: str, loop_weight: float, dtype: torch.dtype
 ) -> _core.GcnCoefficients:
-    """Kept on the graph when they depend on the graph alone; weights may change under us without telling, so theirs
-    are made anew."""
+    """Kept by the core where they depend on the graph alone; those of weights are made anew, as weights may change."""
+    w, values = _edge(w)
     code = F64 if dtype == torch.float64 else F32
-    if w is not None:
-        w, values = _edge(w)
-        return _core.gcn_coefficients(core, choice(NORMS, norm, "norm"), loop_weight, values, code, _threads())
-    key = (norm, loop_weight, code)
-    kept = core.__dict__.setdefault("gcn_coefficients", {})
-    if key not in kept:
-        kept[key] = _core.gcn_coefficients(core, choice(NORMS, norm, "norm"), loop_weight, None, code, _threads())
-    return kept[key]
+    return _core.gcn_coefficients(core, choice(NORMS, norm, "norm"), loop_weight, values, code, _threads())
 
 
 def gcn(

@@ -57,6 +57,21 @@ def _inverse(t: Tensor, power: float) -> Tensor:
     return torch.where(t == 0, torch.zeros_like(t), torch.where(t == 0, torch.ones_like(t), t).pow(-power))
 
 
+def _last_loops(g: GraphTensors) -> Tensor:
+    """False for self-loops that another loop on the same node follows: the last one counts, as in the kernel;
+    caller's order."""
+    rows, edges = g.ptr.shape[0] - 1, g.col.shape[0]
+    row = torch.repeat_interleave(torch.arange(rows), g.ptr[1:] - g.ptr[:-1], output_size=edges)
+    loop = row == g.col
+    followed = torch.zeros_like(loop)
+    followed[:-1] = loop[:-1] & loop[1:] & (row[:-1] == row[1:])
+    if not g.order.shape[0]:
+        return ~followed
+    kept = torch.empty_like(followed)
+    kept[g.order] = ~followed
+    return kept
+
+
 def gcn_composite(
     g: GraphTensors,
     x: Tensor,
@@ -72,6 +87,7 @@ def gcn_composite(
     w = w.view(-1, 1)
     loop = None
     if loop_weight != 0:
+        w = w * _last_loops(g).to(w.dtype).unsqueeze(1)
         source, target = (
             on_edges(g, torch.arange(cols, dtype=torch.float64).unsqueeze(1), "src"),
             on_edges(g, torch.arange(rows, dtype=torch.float64).unsqueeze(1), "dst"),

@@ -252,6 +252,8 @@ def as_graph(obj: Any, num_src: int = -1, num_dst: int = -1) -> tuple[GraphTenso
         if torch.compiler.is_compiling():
             if obj.dim() != 2 or obj.shape[0] != 2:
                 raise InvalidArgument("edge_index must have shape [2, E], sources in row 0")
+            if num_src < 0 or num_dst < 0:
+                raise InvalidArgument("compiled code must know the number of nodes; pass a pantile.Graph")
             return GraphTensors(*torch.ops.pantile.graph(obj, num_src, num_dst)), None
         plain = obj.as_subclass(Tensor) if type(obj) is not Tensor else obj
         return _edge_index_graph(plain, num_src, num_dst)._tensors, None
