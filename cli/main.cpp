@@ -17,7 +17,9 @@
 #include "cli/interrupt.h"
 #include "cli/manifest.h"
 #include "cli/run_record.h"
+#include "cli/sparse_eval.h"
 #include "cli/sparse_forecasts.h"
+#include "cli/sparse_train.h"
 #include "cli/stopwatch.h"
 #include "cli/verbs.h"
 
@@ -43,6 +45,9 @@ class CommandLine {
   void add_operators(CLI::App* app, SparsePlanOptions* options);
   void declare_graph();
   void declare_sparse();
+  void declare_training(CLI::App* sparse);
+  void declare_split(CLI::App* train);
+  void declare_bench();
   void declare_others();
 
   Command tree_of(const CLI::App* app, const std::string& path) const;
@@ -62,6 +67,8 @@ class CommandLine {
   GraphGenerateOptions generate_;
   GraphKnnOptions knn_;
   SparsePlanOptions profile_, plan_, explain_;
+  SparseTrainOptions train_;
+  SparseEvalOptions eval_;
   BenchSparseOptions bench_;
   Names bench_graphs_;
   RerunOptions rerun_;
@@ -100,6 +107,7 @@ CommandLine::CommandLine() {
   declare_others();
   declare_graph();
   declare_sparse();
+  declare_bench();
 }
 
 void CommandLine::add_global(CLI::App* app) {
@@ -330,7 +338,77 @@ void CommandLine::declare_sparse() {
                            [this] { return run_sparse_explain(explain_, global_); });
   add_operators(explain, &explain_);
   explain->add_flag("--measure,!--no-measure", explain_.measure, "run the operators (--no-measure: predict only)");
+  declare_training(sparse);
+}
 
+void CommandLine::declare_training(CLI::App* sparse) {
+  CLI::App* train =
+      verb(sparse, "train", "train a GNN on a data set, without torch",
+           "DATA is an .npz with edge_index [2, E], x [N, F], y [N] and perhaps train_mask, val_mask, test_mask,\n"
+           "or an OGB raw folder. What is not given is the model's published default.\n"
+           "Ctrl-C ends the training and keeps the best weights so far.\n\n"
+           "Examples:\n  pantile sparse train --data cora.npz --model gcn --seeds 10\n"
+           "  pantile sparse train --data images.npz --model gat --out gat.safetensors",
+           [this] { return run_sparse_train(train_, global_); });
+  const auto number = [&](const char* name, auto& target, double least, double most, const char* text) {
+    return within(train->add_option(name, target, text), least, most)->type_name("N");
+  };
+  train->add_option("--data", train_.data, "data set: .npz or OGB folder")->required()->type_name("DATA");
+  choice(train->add_option("--model", train_.model, "the network; mlp is the same without the graph"),
+         {"gcn", "sage", "gin", "gat", "gatv2", "agnn", "transformer", "mlp"})
+      ->type_name("MODEL")
+      ->capture_default_str();
+  train->add_option("-o,--out", train_.out, "where to write the best model (.safetensors)")->type_name("FILE");
+  number("--seeds", train_.seeds, 1, 10000, "runs with the seeds --seed, --seed + 1, ...: mean and spread")
+      ->capture_default_str();
+  number("--hidden", train_.hidden, 1, kMost, "width of the hidden layers, over all heads");
+  number("--layers", train_.layers, 1, 1000, "layers");
+  number("--heads", train_.heads, 1, kMost, "attention heads");
+  number("--output-heads", train_.output_heads, 1, kMost, "attention heads of the last layer");
+  number("--epochs", train_.epochs, 1, kMost, "most epochs");
+  number("--patience", train_.patience, 0, kMost, "epochs without a better validation score until it stops; 0: never");
+  number("--learning-rate,--lr", train_.learning_rate, 0, 1e6, "step of Adam");
+  number("--weight-decay", train_.weight_decay, 0, 1e6, "weight decay of Adam");
+  number("--dropout", train_.dropout, 0, 1, "dropout of features, and of attention where the model has it");
+  number("--input-dropout", train_.input_dropout, 0, 1, "dropout of the input features");
+  number("--attention-dropout", train_.attention_dropout, 0, 1, "dropout of attention");
+  choice(train->add_option("--aggregation", train_.aggregation, "sage: how neighbours are joined"),
+         {"mean", "max", "sum"})
+      ->type_name("HOW")
+      ->capture_default_str();
+  choice(train->add_option("--monitor", train_.monitor, "what the best epoch is best at, on validation nodes"),
+         {"accuracy", "loss"})
+      ->type_name("WHAT")
+      ->capture_default_str();
+  declare_split(train);
+
+  CLI::App* eval =
+      verb(sparse, "eval", "score a trained model on its data set",
+           "Example:\n  pantile sparse eval --data cora.npz --model gcn.safetensors --predictions classes.npy",
+           [this] { return run_sparse_eval(eval_, global_); });
+  eval->add_option("--data", eval_.data, "the data set that the model was trained on")->required()->type_name("DATA");
+  eval->add_option("--model", eval_.model_file, "file that sparse train --out wrote")->required()->type_name("FILE");
+  eval->add_option("--predictions", eval_.predictions, "where to write the class of every node (.npy)")
+      ->type_name("FILE");
+}
+
+void CommandLine::declare_split(CLI::App* train) {
+  choice(
+      train->add_option("--normalise", train_.normalise, "features: rows sum to 1; automatic: where they are counts"),
+      {"automatic", "rows", "none"})
+      ->type_name("HOW")
+      ->capture_default_str();
+  train->add_flag("--undirected", train_.undirected, "add the reverse of every edge");
+  const auto count = [&](const char* name, auto& target, const char* text) {
+    within(train->add_option(name, target, text), 0, kMost)->type_name("N")->capture_default_str();
+  };
+  count("--split-seed", train_.split_seed, "data without masks: seed of the random split");
+  count("--train-per-class", train_.train_per_class, "data without masks: training nodes of each class");
+  count("--validation-nodes", train_.validation_nodes, "data without masks: validation nodes");
+  count("--test-nodes", train_.test_nodes, "data without masks: test nodes");
+}
+
+void CommandLine::declare_bench() {
   CLI::App* bench = group("bench", "measure the operators against the machine's own limits");
   CLI::App* bench_sparse =
       verb(bench, "sparse", "sparse operators against copy and gather rooflines",

@@ -11,7 +11,7 @@
 namespace pantile::cli {
 
 const std::vector<std::string>& forecast_ops() {
-  static const std::vector<std::string> ops = {"spmm", "sddmm", "gcn", "gat", "gatv2", "transformer", "agnn"};
+  static const std::vector<std::string> ops = {"spmm", "spmm_weighted", "sddmm", "gcn", "gat"};
   return ops;
 }
 
