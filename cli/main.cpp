@@ -387,7 +387,9 @@ void CommandLine::declare_training(CLI::App* sparse) {
            "Example:\n  pantile sparse eval --data cora.npz --model gcn.safetensors --predictions classes.npy",
            [this] { return run_sparse_eval(eval_, global_); });
   eval->add_option("--data", eval_.data, "the data set that the model was trained on")->required()->type_name("DATA");
-  eval->add_option("--model", eval_.model_file, "file that sparse train --out wrote")->required()->type_name("FILE");
+  eval->add_option("--model,--model-file", eval_.model_file, "file that sparse train --out wrote")
+      ->required()
+      ->type_name("FILE");
   eval->add_option("--predictions", eval_.predictions, "where to write the class of every node (.npy)")
       ->type_name("FILE");
 }

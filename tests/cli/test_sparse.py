@@ -38,7 +38,9 @@ def test_plan_predicts_each_operator_and_width(pantile, community):
 
 def test_options_with_lists_leave_the_graph_alone(pantile, community):
     """A list option must take one word, not swallow the graph that follows it."""
-    assert pantile.ok("sparse", "plan", "--width", "16", "--op", "spmm", community).out.splitlines()[1].startswith("spmm")
+    assert (
+        pantile.ok("sparse", "plan", "--width", "16", "--op", "spmm", community).out.splitlines()[1].startswith("spmm")
+    )
 
 
 def test_plan_uses_the_peaks_of_an_earlier_run(pantile, community):
