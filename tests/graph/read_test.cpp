@@ -158,14 +158,14 @@ TEST(GraphFileFormat, EveryTruncationIsRefused) {
   EXPECT_EQ(map_graph(folder.file("long.pantile")).error().code, ErrorCode::corrupt);
 }
 
-TEST(GraphFileFormat, EveryFlippedBitIsRefusedOrHarmless) {
+TEST(GraphFileFormat, AFlippedBitInAnyByteIsRefusedOrHarmless) {
   const Folder folder;
   const Weighted w{*generate_grid(4, 3), std::vector<float>(34, 0.5f)};
   ASSERT_TRUE(write_graph(folder.file("g.pantile"), w.graph, w.weights).has_value());
   const std::string bytes = slurp(folder.file("g.pantile"));
-  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+  for (size_t at = 0; at < bytes.size(); ++at) {
     std::string damaged = bytes;
-    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at * 5 % 8));
     spill(folder.file("bad.pantile"), damaged);
     const auto read = map_graph(folder.file("bad.pantile"));
     if (read) expect_same(*read, w);  // padding between sections carries nothing
