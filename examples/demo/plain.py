@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import nn
 from torch.nn.functional import leaky_relu
+
+warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
 
 
 def with_loops(edge_index: torch.Tensor, nodes: int) -> torch.Tensor:

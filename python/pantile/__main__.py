@@ -16,6 +16,7 @@ def program() -> str | None:
 
 
 def main() -> int:
+    """Starts the program with this process's arguments; returns its exit code."""
     path = program()
     if path is None:
         print(

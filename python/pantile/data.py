@@ -25,13 +25,16 @@ class NodeDataset:
 
     @property
     def num_nodes(self) -> int:
+        """Rows of x."""
         return self.x.shape[0]
 
     @property
     def num_classes(self) -> int:
+        """1 + the largest label."""
         return int(self.y.max(initial=-1)) + 1
 
     def graph(self) -> Graph:
+        """The edges as a Graph."""
         return Graph.from_edge_index(self.edge_index, self.num_nodes)
 
 

@@ -85,6 +85,7 @@ class Graph:
 
     @property
     def edges(self) -> int:
+        """Number of edges, duplicates counted."""
         return self._core.edges
 
     num_edges = edges
@@ -96,6 +97,7 @@ class Graph:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(rows, cols): destinations, sources."""
         return self.rows, self.cols
 
     @cached_property
@@ -124,9 +126,11 @@ class Graph:
         return out
 
     def in_degrees(self) -> np.ndarray:
+        """Edges that end in each node, [rows]."""
         return np.diff(self.ptr)
 
     def out_degrees(self) -> np.ndarray:
+        """Edges that start in each node, [cols]."""
         return np.diff(self._core.transposed()[0])
 
     def prepare(self) -> Graph:
@@ -155,6 +159,7 @@ class Graph:
         return self._changed(self._core.with_remaining_self_loops())
 
     def without_self_loops(self) -> Graph:
+        """The graph without its self-loops."""
         return self._changed(self._core.without_self_loops())
 
     def reversed(self) -> Graph:

@@ -66,10 +66,12 @@ def edge_index_rows(edge_index: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def from_edges(src: np.ndarray, dst: np.ndarray, num_dst: int, num_src: int) -> _core.Graph:
+    """The graph of two arrays of ids."""
     return _core.Graph.from_edges(np.ascontiguousarray(src), np.ascontiguousarray(dst), int(num_dst), int(num_src))
 
 
 def from_csr(ptr: Any, col: Any, shape: tuple[int, int]) -> _core.Graph:
+    """The graph of CSR arrays; ids are checked, floats refused."""
     offsets = ids(ptr, "ptr").astype(np.int64, copy=False)
     columns = ids(col, "col")
     if offsets.ndim != 1 or columns.ndim != 1:

@@ -30,6 +30,7 @@ def choice(table: dict[str, int], value: str, what: str) -> int:
 
 
 def dtype_code(name: str, what: str) -> int:
+    """The code of a dtype's name for the extension."""
     try:
         return _CODES[name]
     except KeyError:

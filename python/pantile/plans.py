@@ -35,9 +35,11 @@ class Plan:
         return Plan(self.graph, [_core.measure(self.graph._core, f, budget_seconds) for f in self._forecasts])
 
     def to_json(self) -> str:
+        """Plan and forecasts as one JSON document."""
         return _core.plan_json(self.graph._core, self._forecasts)
 
     def as_dict(self) -> dict[str, Any]:
+        """The same as Python objects."""
         return json.loads(self.to_json())
 
     def explain(self) -> str:

@@ -15,6 +15,10 @@ SKIPPED = re.compile(
 )
 
 
+# Methods whose promise is torch's: a layer's class says what they compute.
+INHERITED = {"forward", "reset_parameters", "initialize_parameters"}
+
+
 def _blank_out(text: str) -> str:
     """The text with comments, strings, characters and preprocessor lines replaced by spaces; every character keeps its place."""
     pattern = re.compile(
@@ -78,11 +82,13 @@ def check_headers(root: Path) -> Iterator[Finding]:
 
 
 def check_python(root: Path) -> Iterator[Finding]:
-    """Public Python modules, classes, functions and methods without a docstring."""
+    """Public Python modules, classes, functions and methods without a docstring; a module of one class speaks through it."""
 
     def visit(path: Path, node: ast.AST, prefix: str) -> Iterator[Finding]:
         for child in getattr(node, "body", []):
             if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or child.name.startswith("_"):
+                continue
+            if prefix and child.name in INHERITED:
                 continue
             decorators = " ".join(ast.unparse(decorator) for decorator in child.decorator_list)
             if "overload" not in decorators and "setter" not in decorators and ast.get_docstring(child) is None:
@@ -96,7 +102,9 @@ def check_python(root: Path) -> Iterator[Finding]:
         except SyntaxError as error:
             yield Finding(path, error.lineno or 0, f"does not parse: {error.msg}")
             continue
-        if ast.get_docstring(module) is None and module.body:
+        classes = [node for node in module.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+        speaks = ast.get_docstring(module) is not None or (len(classes) == 1 and ast.get_docstring(classes[0]) is not None)
+        if not speaks and module.body:
             yield Finding(path, 1, "the module has no docstring")
         if not path.name.startswith("_") or path.name in ("__init__.py", "__main__.py"):
             yield from visit(path, module, "")

@@ -12,6 +12,7 @@ from torch.nn.parameter import UninitializedParameter
 
 
 def glorot(t: Tensor | None) -> None:
+    """Uniform in +-sqrt(6 / (fan in + fan out)), as torch-geometric."""
     if t is not None:
         bound = math.sqrt(6.0 / (t.size(-2) + t.size(-1)))
         torch.nn.init.uniform_(t, -bound, bound)

@@ -16,6 +16,7 @@ _empty = torch.empty
 
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which sums over a dtype are kept."""
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
@@ -51,6 +52,7 @@ def _edge(t: Tensor | None) -> tuple[Tensor | None, Operand | None]:
 
 
 def spmm(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str, transposed: bool, size: int) -> Tensor:
+    """y = A x or A^T x with the reduction."""
     x = dense(x)
     y = _empty((size, x.shape[1]), dtype=x.dtype)
     if w is None:
@@ -74,6 +76,7 @@ def spmm_into(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: int, y: Te
 
 
 def spmm_arg(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str) -> tuple[Tensor, Tensor]:
+    """(y, arg) of a min or max."""
     x = dense(x)
     y = _empty((core.rows, x.shape[1]), dtype=x.dtype)
     arg = _empty(y.shape, dtype=torch.int64)
@@ -85,6 +88,7 @@ def spmm_arg(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str) -> tup
 def spmm_arg_backward(
     core: _core.Graph, dy: Tensor, x: Tensor, w: Tensor | None, arg: Tensor, reduce: str
 ) -> tuple[Tensor, Tensor]:
+    """(dx, dw) through the winners of a min or max."""
     dy, x, arg = dense(dy), dense(x), arg.contiguous()
     dx = _empty(x.shape, dtype=x.dtype)
     dw = _empty(0, dtype=x.dtype) if w is None else _empty(w.shape, dtype=w.dtype)
@@ -99,6 +103,7 @@ def spmm_arg_backward(
 def sddmm(
     core: _core.Graph, lhs: Tensor | None, rhs: Tensor | None, op: str, lhs_on: str, rhs_on: str, heads: int, wide: bool
 ) -> Tensor:
+    """A value per edge from its two operands."""
     lhs = None if lhs is None else dense(lhs)
     rhs = None if rhs is None else dense(rhs)
     given = lhs if lhs is not None else rhs
@@ -119,6 +124,7 @@ def sddmm(
 
 
 def edge_sum(core: _core.Graph, e: Tensor, transposed: bool, size: int) -> Tensor:
+    """Sum of edge values over the edges of each node."""
     e = dense(e)
     if e.shape[0] != core.edges:
         raise InvalidArgument(f"edge values have {e.shape[0]} rows, but the graph has {core.edges} edges")
@@ -128,6 +134,7 @@ def edge_sum(core: _core.Graph, e: Tensor, transposed: bool, size: int) -> Tenso
 
 
 def edge_softmax(core: _core.Graph, z: Tensor, by_column: bool, size: int) -> Tensor:
+    """Softmax of edge values over the edges of each node."""
     z = dense(z)
     p = _empty(z.shape, dtype=z.dtype)
     _core.edge_softmax(core, by_column, operand(z), operand(p), _threads())
@@ -135,6 +142,7 @@ def edge_softmax(core: _core.Graph, z: Tensor, by_column: bool, size: int) -> Te
 
 
 def edge_softmax_backward(core: _core.Graph, p: Tensor, dp: Tensor, by_column: bool, size: int) -> Tensor:
+    """dz of edge_softmax from p and dp."""
     p, dp = dense(p), dense(dp)
     dz = _empty(p.shape, dtype=p.dtype)
     _core.edge_softmax_grad(core, by_column, operand(p), operand(dp), operand(dz), _threads())
@@ -142,6 +150,7 @@ def edge_softmax_backward(core: _core.Graph, p: Tensor, dp: Tensor, by_column: b
 
 
 def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
+    """Reduction over pieces of x."""
     x, ptr = dense(x), ptr.contiguous()
     y = _empty((ptr.shape[0] - 1, x.shape[1]), dtype=x.dtype)
     code = choice(REDUCE, reduce, "reduce")
@@ -170,6 +179,7 @@ def gcn(
     transposed: bool,
     size: int,
 ) -> Tensor:
+    """The fused layer with coefficients made before."""
     x = dense(x)
     c = _coefficients(core, w, norm, loop_weight, x.dtype)
     if bias is not None:
@@ -202,6 +212,7 @@ def gat(
     slope: float,
     p: float,
 ) -> tuple[Tensor, Tensor]:
+    """(y, lse) of fused GAT attention."""
     a_src, a_dst, v = dense(a_src), dense(a_dst), dense(v)
     a_edge, edge = _edge(a_edge)
     y, lse = _outputs(core, v, heads)
@@ -235,6 +246,7 @@ def gat_backward(
     slope: float,
     p: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of every input of gat."""
     dy, y, lse, a_src, a_dst, v = (dense(t) for t in (dy, y, lse, a_src, a_dst, v))
     a_edge, edge = _edge(a_edge)
     da_src, da_dst, dv = (_empty(t.shape, dtype=t.dtype) for t in (a_src, a_dst, v))
@@ -271,6 +283,7 @@ def gatv2(
     slope: float,
     p: float,
 ) -> tuple[Tensor, Tensor]:
+    """(y, lse) of fused GATv2 attention."""
     left, right, a = dense(left), dense(right), dense(a)
     edge, e = _edge(edge)
     y, lse = _outputs(core, left, heads)
@@ -304,6 +317,7 @@ def gatv2_backward(
     slope: float,
     p: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of every input of gatv2."""
     dy, y, lse, left, right, a = (dense(t) for t in (dy, y, lse, left, right, a))
     edge, e = _edge(edge)
     dl, dr, da = (_empty(t.shape, dtype=t.dtype) for t in (left, right, a))
@@ -332,6 +346,7 @@ def gatv2_backward(
 def transformer_attn(
     core: _core.Graph, q: Tensor, k: Tensor, v: Tensor, edge: Tensor | None, seed: Tensor | None, heads: int, p: float
 ) -> tuple[Tensor, Tensor]:
+    """(y, lse) of fused graph-transformer attention."""
     q, k, v = dense(q), dense(k), dense(v)
     edge, e = _edge(edge)
     y, lse = _outputs(core, v, heads)
@@ -354,6 +369,7 @@ def transformer_attn_backward(
     heads: int,
     p: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of every input of transformer_attn."""
     dy, y, lse, q, k, v = (dense(t) for t in (dy, y, lse, q, k, v))
     edge, e = _edge(edge)
     dq, dk, dv = (_empty(t.shape, dtype=t.dtype) for t in (q, k, v))
@@ -379,6 +395,7 @@ def transformer_attn_backward(
 
 
 def agnn(core: _core.Graph, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    """(y, lse) of fused AGNN propagation."""
     x = dense(x)
     y, lse = _outputs(core, x, 1)
     _core.agnn(core, operand(x), float(beta), operand(y), operand(lse), _threads())
@@ -388,6 +405,7 @@ def agnn(core: _core.Graph, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
 def agnn_backward(
     core: _core.Graph, dy: Tensor, y: Tensor, lse: Tensor, x: Tensor, beta: Tensor
 ) -> tuple[Tensor, Tensor]:
+    """(dx, dbeta) of agnn."""
     dy, y, lse, x = (dense(t) for t in (dy, y, lse, x))
     dx = _empty(x.shape, dtype=x.dtype)
     dbeta = _core.agnn_grad(

@@ -201,6 +201,7 @@ def gatv2_composite(
     slope: float,
     p: float,
 ) -> tuple[Tensor, Tensor]:
+    """GATv2 from operators that can be differentiated twice; (y, alpha), alpha per edge."""
     q = sddmm(g, (right, left), ("add", "dst", "src", 1, False))
     q = F.leaky_relu(q if edge is None else q + edge, slope)
     z = (q.view(q.shape[0], heads, a.shape[1]) * a).sum(-1).to(kernels.accumulator(left.dtype))
@@ -211,6 +212,7 @@ def gatv2_composite(
 def transformer_composite(
     g: GraphTensors, q: Tensor, k: Tensor, v: Tensor, edge: Tensor | None, seed: Tensor | None, heads: int, p: float
 ) -> tuple[Tensor, Tensor]:
+    """The same for the graph transformer."""
     width = q.shape[1] // heads
     z = sddmm(g, (q, k), ("dot", "dst", "src", heads, True))
     if edge is not None:
@@ -224,6 +226,7 @@ def transformer_composite(
 
 
 def agnn_composite(g: GraphTensors, x: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    """The same for AGNN."""
     unit = F.normalize(x, p=2.0, dim=-1, eps=1e-12)
     z = sddmm(g, (unit, unit), ("dot", "dst", "src", 1, True)) * beta.view(1, 1).to(kernels.accumulator(x.dtype))
     alpha = _weighted(g, z, x, None, 0.0)

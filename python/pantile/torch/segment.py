@@ -14,6 +14,7 @@ from . import kernels
     "pantile::segment_reduce", mutates_args=(), schema="(Tensor x, Tensor ptr, str reduce) -> Tensor"
 )
 def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
+    """Reduction over x[ptr[i]:ptr[i + 1]]; sum, mean, min, max or softmax, differentiable."""
     return kernels.segment_reduce(x, ptr, reduce)
 
 

@@ -87,6 +87,7 @@ class _Writable:
 
 
 def tensors_of(core: _core.Graph) -> GraphTensors:
+    """The graph's arrays as tensors, and the key under which operators find it."""
     key = next(_keys)
     _graphs[key] = core
     handle = torch.tensor([key, core.cols], dtype=torch.int64)
