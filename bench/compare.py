@@ -51,13 +51,23 @@ def table(document: dict) -> list[tuple[str, ...]]:
         for rival, value in seconds.items():
             if rival.startswith("ours"):
                 continue
-            base = seconds.get("ours_beside_slow") if rival in ("scipy", "torch_scatter", "pyg_scatter", "dgl") else None
+            base = (
+                seconds.get("ours_beside_slow") if rival in ("scipy", "torch_scatter", "pyg_scatter", "dgl") else None
+            )
             ratios[record["op"], record["width"], record["threads"], rival].append(value / (base or seconds["ours"]))
     rows = []
     for (op, width, threads, rival), values in sorted(ratios.items()):
         mean = geomean(values)
         rows.append(
-            (op, str(width), str(threads), rival, f"{mean:.2f}", f"{min(values):.2f}-{max(values):.2f}", verdict(mean, noise))
+            (
+                op,
+                str(width),
+                str(threads),
+                rival,
+                f"{mean:.2f}",
+                f"{min(values):.2f}-{max(values):.2f}",
+                verdict(mean, noise),
+            )
         )
     return rows
 
@@ -74,7 +84,9 @@ def changes(before: dict, now: dict) -> list[tuple[str, ...]]:
     for r in now["records"]:
         if "ours" in r["seconds"] and key(r) in old:
             ratio = old[key(r)] / r["seconds"]["ours"]
-            rows.append((r["graph"], r["op"], str(r["width"]), str(r["threads"]), f"{ratio:.2f}", verdict(ratio, noise)))
+            rows.append(
+                (r["graph"], r["op"], str(r["width"]), str(r["threads"]), f"{ratio:.2f}", verdict(ratio, noise))
+            )
     return rows
 
 
@@ -87,7 +99,9 @@ def show(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="bench/compare.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="bench/compare.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("documents", nargs="+", metavar="FILE", help="one or two JSON files of `./dev bench`")
     options = parser.parse_args()
     if len(options.documents) > 2:
@@ -102,7 +116,9 @@ def main() -> int:
         for rival, why in documents[0].get("unavailable", {}).items():
             print(f"{rival}: unavailable: {why}")
         print()
-        show(("summary", "value"), [(k, "null" if v is None else f"{v:.3f}") for k, v in documents[0]["summary"].items()])
+        show(
+            ("summary", "value"), [(k, "null" if v is None else f"{v:.3f}") for k, v in documents[0]["summary"].items()]
+        )
         return 0
     rows = changes(*documents)
     show(("graph", "op", "width", "threads", "before/now", "verdict"), rows)

@@ -14,7 +14,9 @@ from collections.abc import Callable
 WARM_BELOW_S = 4e-3  # shorter calls are repeated once untimed: the contestant before them emptied the caches
 
 
-def interleave(contestants: dict[str, Callable[[], object]], budget_s: float, least_rounds: int = 5) -> dict[str, float]:
+def interleave(
+    contestants: dict[str, Callable[[], object]], budget_s: float, least_rounds: int = 5
+) -> dict[str, float]:
     """Seconds of the fastest call of each contestant; rounds go on until the budget is spent and `least_rounds` are done."""
     best = {}
     for name, call in contestants.items():  # first calls build caches and plans; they are not counted
@@ -34,7 +36,9 @@ def interleave(contestants: dict[str, Callable[[], object]], budget_s: float, le
                 start = time.perf_counter()
                 call()
                 measured[name] = min(measured[name], time.perf_counter() - start)
-            if time.perf_counter() - begin > 8 * budget_s and rounds >= 3:  # a very slow rival must not hold up the rest
+            if (
+                time.perf_counter() - begin > 8 * budget_s and rounds >= 3
+            ):  # a very slow rival must not hold up the rest
                 break
     finally:
         if enabled:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from timing import interleave
 
 from sparse import rivals
-from timing import interleave
 
 SHAPES = ((1, 64), (8, 8))
 LIMIT = 2.0e8  # edges x heads x dim of torch-geometric's messages: above it one call takes many seconds
@@ -27,12 +27,15 @@ def contestants(g, heads: int, dim: int) -> dict[str, Callable]:
     generator = torch.Generator().manual_seed(heads)
     ptr = np.asarray(g.ptr)
     edge_index = torch.stack(
-        [torch.from_numpy(np.asarray(g.col).astype(np.int64)), torch.from_numpy(np.repeat(np.arange(g.rows), np.diff(ptr)))]
+        [
+            torch.from_numpy(np.asarray(g.col).astype(np.int64)),
+            torch.from_numpy(np.repeat(np.arange(g.rows), np.diff(ptr))),
+        ]
     )
-    v = torch.rand(g.cols, heads, dim, generator=generator).requires_grad_()
+    v = torch.rand(g.cols, heads * dim, generator=generator).requires_grad_()
     a_src = torch.rand(g.cols, heads, generator=generator).requires_grad_()
     a_dst = torch.rand(g.rows, heads, generator=generator).requires_grad_()
-    dy = torch.rand(g.rows, heads, dim, generator=generator)
+    dy = torch.rand(g.rows, heads * dim, generator=generator)
     layer = rivals.pyg_gat(heads, dim, dim)
 
     def clear():
@@ -42,11 +45,12 @@ def contestants(g, heads: int, dim: int) -> dict[str, Callable]:
     def pyg():
         clear()
         alpha = layer.edge_updater(edge_index, alpha=(a_src, a_dst), edge_attr=None, size=None)
-        layer.propagate(edge_index, x=(v, v), alpha=alpha, size=None).backward(dy)
+        values = v.view(-1, heads, dim)
+        layer.propagate(edge_index, x=(values, values), alpha=alpha, size=None).backward(dy.view(-1, heads, dim))
 
     def ours():
         clear()
-        pt.gat(g, v, a_src, a_dst, negative_slope=0.2).backward(dy)
+        pt.gat(g, a_src, a_dst, v, heads=heads, negative_slope=0.2).backward(dy)
 
     return {"ours": ours, "pyg": pyg}
 
@@ -61,7 +65,9 @@ def measure(bench, name: str, g) -> None:
         bench.record(graph=name, op="gat", width=heads * dim, threads=1, heads=heads, dim=dim, seconds=seconds)
         if g.edges >= 100_000:  # below that a page of slack is a large share
             peak = peak_bytes(g, heads, dim)
-            bench.records.append({"graph": name, "op": "gat_memory", "heads": heads, "dim": dim, "bytes": peak, "seconds": {}})
+            bench.records.append(
+                {"graph": name, "op": "gat_memory", "heads": heads, "dim": dim, "bytes": peak, "seconds": {}}
+            )
             print(f"{name:18s} gat memory {heads}x{dim}: ours / pyg {peak['ours'] / peak['pyg']:.3f}", file=sys.stderr)
 
 
@@ -92,10 +98,10 @@ def _child(path: str, heads: int, dim: int, who: str) -> None:
     torch.set_num_threads(1)
     with np.load(path) as file:
         rows = len(file["ptr"]) - 1
-        g = pantile.Graph.from_csr(file["ptr"], file["col"], num_cols=rows)
-    g.prepare(transposed=True)  # part of the graph, as torch-geometric's edge_index is
+        g = pantile.Graph.from_csr(file["ptr"], file["col"], (rows, rows))
+    g.prepare()  # schedules and the transpose: part of the graph, as torch-geometric's edge_index is
     call = contestants(g, heads, dim)[who]
-    small = pantile.Graph.from_edge_index(np.array([[0, 1], [1, 0]]), num_nodes=2)
+    small = pantile.Graph.from_edge_index(np.array([[0, 1], [1, 0]]), 2)
     contestants(small, heads, dim)[who]()  # loads libraries and code before the measurement begins
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak to what is resident now
     before = _resident("VmRSS")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+
 import pantile
 
 # name: (file under data/graphs, how to read it, nodes, directed edges, shape of the stand-in)
@@ -36,21 +37,24 @@ def load(quick: bool) -> list[tuple[str, str, pantile.Graph]]:
             graphs.append((name, "real", _read(folder / file, how, nodes)))
         else:
             graphs.append((name, "generated", stand_in(nodes, edges, shape, seed=len(graphs))))
-    graphs.append(("r-mat", "generated", pantile.generate_rmat(scale=17, edge_factor=16, seed=3)))
+    graphs.append(("r-mat", "generated", pantile.generate.rmat(scale=17, edge_factor=16, seed=3)))
     if not quick:
-        graphs.append(("communities", "generated", pantile.generate_community(nodes=131072, degree=16, community=64, seed=4)))
-    return graphs
+        graphs.append(
+            ("communities", "generated", pantile.generate.community(nodes=131072, degree=16, community=64, seed=4))
+        )
+    # From CSR, so that the caller's edge order is CSR order: rivals and ours then share one array of weights.
+    return [(name, origin, pantile.Graph.from_csr(g.ptr, g.col, g.shape)) for name, origin, g in graphs]
 
 
 def _read(path: Path, how: str, nodes: int) -> pantile.Graph:
     if how == "metis":
-        return pantile.read_graph(str(path), format="metis").graph
+        return pantile.read_graph(path, "metis")[0]
     base = 0 if how.endswith("0") else 1
     src, dst = _read_pairs(path, base)
     if how.startswith("und"):
         loop = src == dst
         src, dst = np.concatenate([src, dst[~loop]]), np.concatenate([dst, src[~loop]])
-    return pantile.Graph.from_edge_index(np.stack([src, dst]), num_nodes=nodes)
+    return pantile.Graph.from_edge_index(np.stack([src, dst]), nodes)
 
 
 def _read_pairs(path: Path, base: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,4 +85,4 @@ def stand_in(nodes: int, edges: int, shape: str, seed: int) -> pantile.Graph:
         cumulative = np.cumsum(weight) / weight.sum()
         src = np.minimum(np.searchsorted(cumulative, rng.random(edges)), nodes - 1)
         dst = np.minimum(np.searchsorted(cumulative, rng.random(edges)), nodes - 1)
-    return pantile.Graph.from_edge_index(np.stack([src, dst]).astype(np.int64), num_nodes=nodes)
+    return pantile.Graph.from_edge_index(np.stack([src, dst]).astype(np.int64), nodes)

@@ -102,4 +102,6 @@ def versions() -> dict[str, str | None]:
 def cpu_name() -> str:
     """The processor as the system names it."""
     out = subprocess.run(["lscpu"], capture_output=True, text=True, check=False).stdout
-    return next((line.split(":", 1)[1].strip() for line in out.splitlines() if line.startswith("Model name")), "unknown")
+    return next(
+        (line.split(":", 1)[1].strip() for line in out.splitlines() if line.startswith("Model name")), "unknown"
+    )

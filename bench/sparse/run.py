@@ -17,11 +17,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import pantile  # noqa: E402
-import pantile.torch as pt  # noqa: E402
+from timing import geomean, interleave
 
-from sparse import attention, graphs, rivals  # noqa: E402
-from timing import geomean, interleave  # noqa: E402
+import pantile
+import pantile.torch as pt
+from sparse import attention, graphs, kernels, rivals
 
 WIDTHS = (16, 32, 64, 128, 256)
 ODD_WIDTHS = (7, 41, 100)
@@ -58,7 +58,7 @@ class Bench:
             x = features(g.cols, width)
             for weighted in (True, False):
                 for threads in (1, 2):
-                    if self.quick and (not weighted and width != 64 or threads == 2 and width not in (16, 64)):
+                    if self.quick and ((not weighted and width != 64) or (threads == 2 and width not in (16, 64))):
                         continue
                     torch.set_num_threads(threads)
                     seconds = self.fast_rivals(g, arrays, x, weighted, threads)
@@ -101,33 +101,38 @@ class Bench:
             out = torch.empty(g.rows, width)
             source, target = torch.empty_like(x), torch.empty_like(x)
             calls = {
-                "ours": lambda: pt.spmm(g, x, out=out),
-                "ours_weighted": lambda: pt.spmm(g, x, arrays.weights, out=out),
-                "roofline": lambda: pt.gather_roofline(g, x),
+                "ours": kernels.spmm(g, x, None, out),
+                "ours_weighted": kernels.spmm(g, x, arrays.weights, out),
+                "roofline": kernels.roofline(g, x),
                 "copy": lambda: target.copy_(source),
             }
             if width == 64:
                 half, half_out = x.bfloat16(), out.bfloat16()
                 u, bias = features(g.rows, width), torch.zeros(width)
                 edge_out = torch.empty(g.edges, 1)
-                layer = pt.GcnLayer(g, bias=bias, activation="relu")
                 calls |= {
-                    "bf16_weighted": lambda: pt.spmm(g, half, arrays.weights, out=half_out),
-                    "sddmm": lambda: pt.sddmm(g, "dot", u, x, out=edge_out),
-                    "gcn": lambda: layer(x, out=out),
+                    "bf16_weighted": kernels.spmm(g, half, arrays.weights, half_out),
+                    "sddmm": kernels.sddmm_dot(g, u, x, edge_out),
+                    "gcn": kernels.gcn(g, x, bias, out),
                 }
             torch.set_num_threads(1)
             seconds = interleave(calls, 2 * self.budget, least_rounds=7)
-            self.record(graph=name, op="bounds", width=width, threads=1, degree=g.edges / max(g.rows, 1), seconds=seconds)
+            self.record(
+                graph=name, op="bounds", width=width, threads=1, degree=g.edges / max(g.rows, 1), seconds=seconds
+            )
         x, out = features(g.cols, 64), torch.empty(g.rows, 64)
         best = {1: float("inf"), 2: float("inf")}
-        for _ in range(3 if self.quick else 6):  # the pool is remade when the number changes, so threads alternate in blocks
+        for _ in range(
+            3 if self.quick else 6
+        ):  # the pool is remade when the number changes, so threads alternate in blocks
             for threads in best:
                 torch.set_num_threads(threads)
-                seconds = interleave({"ours": lambda: pt.spmm(g, x, arrays.weights, out=out)}, self.budget / 4)
+                seconds = interleave({"ours": kernels.spmm(g, x, arrays.weights, out, threads)}, self.budget / 4)
                 best[threads] = min(best[threads], seconds["ours"])
         torch.set_num_threads(1)
-        self.record(graph=name, op="scaling", width=64, threads=2, seconds={"ours": best[2], "ours_one_thread": best[1]})
+        self.record(
+            graph=name, op="scaling", width=64, threads=2, seconds={"ours": best[2], "ours_one_thread": best[1]}
+        )
 
     def build(self, name: str, g: pantile.Graph) -> None:
         """Building the graph and its plan from an edge list in random order, against one SpMM at width 64."""
@@ -138,14 +143,14 @@ class Bench:
         x = features(g.cols, 64)
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            pantile.set_num_threads(threads)
+            pantile.set_num_threads(threads)  # building has no torch call around it that would say
             calls = {
                 "ours": lambda: pt.spmm(g, x, arrays.weights),
-                "build": lambda: pantile.Graph.from_edge_index(edge_index, num_nodes=g.rows).prepare(),
+                "build": lambda: kernels.plan(pantile.Graph.from_edge_index(edge_index, g.rows)),
             }
             self.record(graph=name, op="build", width=64, threads=threads, seconds=interleave(calls, self.budget))
         torch.set_num_threads(1)
-        pantile.set_num_threads(1)
+        pantile.set_num_threads(0)
 
 
 class Arrays:
@@ -204,7 +209,9 @@ def summarise(records: list[dict], have_dgl: bool) -> dict[str, float | None]:
         "gat_1x64_vs_pyg": geomean(gat.get((1, 64), [])),
         "gat_8x8_vs_pyg": geomean(gat.get((8, 8), [])),
         "gat_memory_vs_pyg": geomean(memory),
-        "build_over_spmm": geomean(ratio(r, "build", "ours") for r in records if r["op"] == "build" and r["threads"] == 1),
+        "build_over_spmm": geomean(
+            ratio(r, "build", "ours") for r in records if r["op"] == "build" and r["threads"] == 1
+        ),
     }
 
 
@@ -245,7 +252,7 @@ def main() -> int:
     document = {
         "benchmark": "sparse",
         "quick": options.quick,
-        "machine": {"cpu": rivals.cpu_name(), "threads": 2, "simd": pantile.simd_target()},
+        "machine": {"cpu": rivals.cpu_name(), "threads": 2, "simd": pantile.cpu_info()["simd_target"]},
         "versions": rivals.versions() | {"pantile": pantile.__version__},
         "unavailable": bench.unavailable,
         "noise": noise(bench.records),
