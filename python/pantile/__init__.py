@@ -64,6 +64,7 @@ def cpu_info() -> dict[str, Any]:
 
 
 def num_threads() -> int:
+    """Threads that the next call may use."""
     """Threads that calls use now."""
     return _core.num_threads()
 

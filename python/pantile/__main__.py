@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 
 
 def program() -> str | None:
-    """PANTILE_PROGRAM, else the program inside the package, else a `pantile` on the path."""
+    """PANTILE_PROGRAM, else the program inside the package."""
     inside = Path(__file__).parent / "bin" / "pantile"
-    chosen = os.environ.get("PANTILE_PROGRAM") or (str(inside) if inside.exists() else shutil.which("pantile"))
-    return chosen or None
+    return os.environ.get("PANTILE_PROGRAM") or (str(inside) if inside.exists() else None)
 
 
 def main() -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,12 @@ def dense_of(edge_index: np.ndarray, rows: int, cols: int, w: np.ndarray | None 
     """float64 scipy matrix; duplicates add up."""
     values = np.ones(edge_index.shape[1]) if w is None else np.asarray(w, np.float64)
     return sp.coo_matrix((values, (edge_index[1], edge_index[0])), shape=(rows, cols)).tocsr()
+
+
+def run_python(code: str) -> None:
+    """Runs code in a new interpreter that finds the package where this one found it."""
+    environment = os.environ | {"PYTHONPATH": str(Path(pantile.__file__).parent.parent)}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env=environment)
 
 
 @pytest.fixture

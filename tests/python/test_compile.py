@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import random_edges
+from conftest import random_edges, run_python
 
 import pantile
 
@@ -113,9 +113,6 @@ def test_autocast_inside_compiled_code():
 
 
 def test_a_graph_made_before_torch_was_imported_has_its_tensors():
-    import subprocess
-    import sys
-
     code = (
         "import numpy as np, pantile\n"
         "g = pantile.Graph.from_edge_index(np.array([[0, 1], [1, 0]]), 2)\n"
@@ -126,4 +123,4 @@ def test_a_graph_made_before_torch_was_imported_has_its_tensors():
         "x = torch.eye(2)\n"
         "assert torch.equal(f(g, x), x[[1, 0]])\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    run_python(code)

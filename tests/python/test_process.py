@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import run_python
 
 import pantile
 from pantile import _core
@@ -40,12 +41,11 @@ assert "torch" not in sys.modules
 
 
 def test_the_package_works_without_torch_and_says_how_to_get_it():
-    subprocess.run([sys.executable, "-c", WITHOUT_TORCH], check=True, timeout=60)
+    run_python(WITHOUT_TORCH)
 
 
 def test_importing_the_package_does_not_import_torch():
-    code = "import sys, pantile; sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    run_python("import sys, pantile; sys.exit('torch' in sys.modules)")
 
 
 def test_a_forked_child_computes_the_same():
