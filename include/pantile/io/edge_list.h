@@ -27,7 +27,7 @@ struct EdgeListOptions {
   int64_t base = -1;  ///< first id, 0 or 1; -1: as the file declares it, else 0
   /// true: every line stands for both directions (self-loops once); false: for src -> dst only; nothing: as the file
   /// declares it, else src -> dst only.
-  std::optional<bool> undirected;
+  std::optional<bool> undirected = std::nullopt;
   int64_t num_nodes =
       -1;  ///< ids at or beyond it are out_of_range; -1: as the file declares it, else no bound below 2^62
   int weight_column = kThird;  ///< column of the weights from 0
