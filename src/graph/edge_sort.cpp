@@ -190,16 +190,19 @@ class Bucket {
     }
     std::array<int32_t, kRankLimit> key, rank;  // key: the column above the place in the row, so that keys are distinct
     std::array<int64_t, kRankLimit> id;
-    const size_t n = static_cast<size_t>(to - from);
-    for (size_t i = 0; i < n; ++i) {
-      key[i] = static_cast<int32_t>(col_of(records_, from + static_cast<int64_t>(i)) << kRankPlaceBits |
-                                    static_cast<int32_t>(i));
-      id[i] = id_of(records_, from + static_cast<int64_t>(i));
+    const Fields fields(format_);
+    const Records row = records_.from(from);
+    const int64_t n = to - from;
+    for (int64_t i = 0; i < n; ++i) {
+      key[static_cast<size_t>(i)] = fields.col(row, i) << kRankPlaceBits | static_cast<int32_t>(i);
+      id[static_cast<size_t>(i)] = fields.id(row, i);
     }
-    rank_keys(key.data(), to - from, rank.data());
-    for (size_t i = 0; i < n; ++i) {
-      col_[from + rank[i]] = key[i] >> kRankPlaceBits;
-      edge_id_[from + rank[i]] = id[i];
+    rank_keys(key.data(), n, rank.data());
+    int32_t* const col = col_ + from;
+    int64_t* const edge_id = edge_id_ + from;
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      col[rank[i]] = key[i] >> kRankPlaceBits;
+      edge_id[rank[i]] = id[i];
     }
   }
   /// Sorts a single row by all threads together.
@@ -212,13 +215,20 @@ class Bucket {
  private:
   static constexpr int kMostGroupBits = 12, kRankPlaceBits = 6, kMostRankBits = 31 - kRankPlaceBits;
 
-  int32_t col_of(Records r, int64_t i) const {
-    return static_cast<int32_t>((r.high[i] >> format_.key_begin()) & ((uint64_t{1} << format_.col_bits) - 1));
-  }
-  int64_t id_of(Records r, int64_t i) const {
-    const uint64_t id = r.high[i] & ((uint64_t{1} << format_.key_begin()) - 1);
-    return static_cast<int64_t>(kWide ? id << 32 | r.low[i] : id);
-  }
+  /// How to take records apart, as a value: read through `this`, it would be loaded anew after every store to a column.
+  struct Fields {
+    explicit Fields(const RecordFormat& f)
+        : key_begin(f.key_begin()),
+          col_mask((uint64_t{1} << f.col_bits) - 1),
+          id_mask((uint64_t{1} << f.key_begin()) - 1) {}
+    int32_t col(Records r, int64_t i) const { return static_cast<int32_t>((r.high[i] >> key_begin) & col_mask); }
+    int64_t id(Records r, int64_t i) const {
+      const uint64_t id = r.high[i] & id_mask;
+      return static_cast<int64_t>(kWide ? id << 32 | r.low[i] : id);
+    }
+    int key_begin;
+    uint64_t col_mask, id_mask;
+  };
   int64_t row_of(int64_t i) const {
     return static_cast<int64_t>(records_.high[i] >> format_.key_begin() >> format_.col_bits);
   }
@@ -262,10 +272,13 @@ class Bucket {
   }
   /// Unpacks records [from, to); a record may lie where its id goes.
   void write_edges(Records r, int64_t from, int64_t to) {
+    const Fields fields(format_);
+    int32_t* const cols = col_;
+    int64_t* const edge_ids = edge_id_;
     for (int64_t i = from; i < to; ++i) {
-      const int32_t col = col_of(r, i);
-      edge_id_[i] = id_of(r, i);
-      col_[i] = col;
+      const int32_t col = fields.col(r, i);
+      edge_ids[i] = fields.id(r, i);
+      cols[i] = col;
     }
   }
 

@@ -7,7 +7,7 @@ namespace pantile {
 namespace {
 
 constexpr int64_t kInsertionLimit = 24;
-constexpr int kMaxDigits = 16;
+constexpr int kMostPasses = 8;  // keys have at most 62 bits
 
 template <bool kWide>
 void insertion_sort(Records r, int64_t n) {
@@ -43,29 +43,40 @@ struct Digits {
   int begin = 0, passes = 0, width = 0;
 };
 
-template <bool kWide>
-bool sort_alone(Records from, Records to, int64_t n, const Digits& digits) {
-  std::array<uint32_t, size_t{kMaxDigits} << 11> counts;  // one array per digit, so that one reading counts all digits
-  std::fill_n(counts.begin(), digits.passes * digits.buckets(), 0u);
+/// kPasses is known to the compiler so that the counting loop unrolls; digits come by value, or they would be loaded
+/// anew after every store to a counter.
+template <bool kWide, int kPasses>
+bool sort_alone(Records from, Records to, int64_t n, const Digits digits) {
+  std::array<uint32_t, size_t{kPasses} << 11> counts;  // one array per digit, so that one reading counts all digits
+  const int64_t buckets = digits.buckets();
+  std::fill_n(counts.begin(), kPasses * buckets, 0u);
   for (int64_t i = 0; i < n; ++i) {
-    for (int p = 0; p < digits.passes; ++p)
-      ++counts[static_cast<size_t>(p * digits.buckets() + digits.of(from.high[i], p))];
+    for (int p = 0; p < kPasses; ++p) ++counts[static_cast<size_t>(p * buckets + digits.of(from.high[i], p))];
   }
   bool moved = false;
-  for (int p = 0; p < digits.passes; ++p) {
-    uint32_t* const at = counts.data() + p * digits.buckets();
+  for (int p = 0; p < kPasses; ++p) {
+    uint32_t* const at = counts.data() + p * buckets;
     if (at[digits.of(from.high[0], p)] == n) continue;  // all records share this digit
     uint32_t sum = 0;
-    for (int64_t b = 0; b < digits.buckets(); ++b) sum += std::exchange(at[b], sum);
+    for (int64_t b = 0; b < buckets; ++b) sum += std::exchange(at[b], sum);
     for (int64_t i = 0; i < n; ++i) {
-      const uint32_t k = at[digits.of(from.high[i], p)]++;
-      to.high[k] = from.high[i];
+      const uint64_t high = from.high[i];
+      const uint32_t k = at[digits.of(high, p)]++;
+      to.high[k] = high;
       if constexpr (kWide) to.low[k] = from.low[i];
     }
     std::swap(from, to);
     moved = !moved;
   }
   return moved;
+}
+
+template <bool kWide, int kPasses = 1>
+bool sort_alone_in(int passes, Records from, Records to, int64_t n, const Digits digits) {
+  if constexpr (kPasses < kMostPasses) {
+    if (passes > kPasses) return sort_alone_in<kWide, kPasses + 1>(passes, from, to, n, digits);
+  }
+  return sort_alone<kWide, kPasses>(from, to, n, digits);
 }
 
 template <bool kWide>
@@ -100,7 +111,9 @@ bool sort_records(Records records, Records spare, int64_t n, int begin_bit, int 
     return false;
   }
   const Digits digits(begin_bit, end_bit, n);
-  return parallel ? sort_together<kWide>(records, spare, n, digits) : sort_alone<kWide>(records, spare, n, digits);
+  if (digits.passes == 0) return false;
+  return parallel ? sort_together<kWide>(records, spare, n, digits)
+                  : sort_alone_in<kWide>(digits.passes, records, spare, n, digits);
 }
 
 template bool sort_records<false>(Records, Records, int64_t, int, int, bool);
