@@ -19,8 +19,7 @@ std::string share_of(int64_t part, int64_t whole) {
                                   as_percent(static_cast<double>(part) / static_cast<double>(whole)));
 }
 
-std::string profile_text(const GraphProfile& p) {
-  Table table;
+void add_profile(const GraphProfile& p, Table& table) {
   if (p.rows == p.cols) {
     table.row({"  nodes", with_spaces(p.rows)});
   } else {
@@ -39,7 +38,6 @@ std::string profile_text(const GraphProfile& p) {
   table.row({"  locality", fmt::format("mean column gap {:.1f}, {:.2f} distinct columns an edge in windows of 8 rows",
                                        p.mean_column_gap, p.distinct_per_8_rows)});
   table.row({"  in memory", as_bytes(p.bytes)});
-  return table.text(true);
 }
 
 }  // namespace
@@ -60,12 +58,12 @@ int run_graph_info(const GraphInfoOptions& options, const GlobalOptions& global)
                      .set("read_seconds", read_seconds);
   const Value json =
       Value::object().set("file", std::move(source)).set("fingerprint", fingerprint).set("profile", to_value(profile));
-  Table head;
-  head.row({"  file", fmt::format("{}, read in {}", bytes ? as_bytes(*bytes) : "a folder", as_seconds(read_seconds))});
-  head.row({"  weights", file->weights.empty() ? "none" : "one an edge"});
-  head.row({"  fingerprint", fingerprint});
-  const std::string text =
-      marked(global, Mark::heading, options.graph.path) + "\n" + head.text(true) + profile_text(profile);
+  Table table;
+  table.row({"  file", fmt::format("{}, read in {}", bytes ? as_bytes(*bytes) : "a folder", as_seconds(read_seconds))});
+  table.row({"  weights", file->weights.empty() ? "none" : "one an edge"});
+  add_profile(profile, table);
+  table.row({"  fingerprint", fingerprint});
+  const std::string text = marked(global, Mark::heading, options.graph.path) + "\n" + table.text(true);
   return print_result(global, json, text);
 }
 

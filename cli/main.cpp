@@ -149,6 +149,7 @@ void CommandLine::add_global(CLI::App* app) {
 CLI::App* CommandLine::group(const std::string& name, const std::string& summary) {
   CLI::App* app = app_.add_subcommand(name, summary);
   app->require_subcommand(1);
+  app->get_help_ptr()->group(kGlobalGroup);
   add_global(app);
   return app;
 }
@@ -157,6 +158,7 @@ CLI::App* CommandLine::verb(CLI::App* parent, const std::string& name, const std
                             const std::string& details, std::function<int()> start) {
   CLI::App* app = parent->add_subcommand(name, summary);
   app->footer(details);
+  app->get_help_ptr()->group(kGlobalGroup);
   add_global(app);
   app->callback([this, start = std::move(start)] { start_ = start; });
   return app;

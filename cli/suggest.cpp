@@ -74,6 +74,11 @@ std::vector<std::string> long_names(const std::vector<const Command*>& path) {
   return names;
 }
 
+/// Where the word stands: "pantile graph: ", nothing for the program itself.
+std::string prefix(const Command& command) {
+  return command.path.find(' ') == std::string::npos ? "" : command.path + ": ";
+}
+
 }  // namespace
 
 std::string unknown_word(const Command& root, const std::vector<std::string>& arguments) {
@@ -86,7 +91,7 @@ std::string unknown_word(const Command& root, const std::vector<std::string>& ar
       const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
       const OptionInfo* option = option_named(path, name);
       if (option == nullptr) {
-        return fmt::format("{}: unknown option '{}'{}", path.back()->path, name,
+        return fmt::format("{}unknown option '{}'{}", prefix(*path.back()), name,
                            is_long ? did_you_mean(name, long_names(path)) : "");
       }
       const bool value_attached = word.size() > name.size();
@@ -101,8 +106,9 @@ std::string unknown_word(const Command& root, const std::vector<std::string>& ar
       if (command.name == word) next = &command;
     }
     if (next == nullptr) {
-      return fmt::format("{}: unknown command '{}'{}; there are: {}", path.back()->path, word,
-                         did_you_mean(word, names), listed(names));
+      const std::string nearest = did_you_mean(word, names);
+      return fmt::format("{}unknown command '{}'{}", prefix(*path.back()), word,
+                         nearest.empty() ? "; there are: " + listed(names) : nearest);
     }
     path.push_back(next);
   }
