@@ -13,6 +13,7 @@ from ..errors import InvalidArgument
 from ..graph import Graph
 from ..operands import ACTIVATIONS, EDGE_OPS, NORMS, REDUCE, TARGETS, choice
 from . import kernels, layers, operators
+from .direct import spmm_now
 from .tensors import GraphTensors, as_graph, core_of
 
 _autocast_on = torch.is_autocast_enabled
@@ -98,6 +99,8 @@ def spmm(graph: Any, x: Tensor, w: Any = None, reduce: str = "sum", *, out: Tens
     dtype to write into instead, for loops that do not differentiate (a fresh output's page faults cost time).
     """
     if type(graph) is Graph:
+        if out is None and (y := spmm_now(graph._core, x, w, reduce)) is not None:
+            return y
         g = graph._tensors
     else:
         g, own = as_graph(graph, x.shape[0], x.shape[0])
