@@ -5,6 +5,7 @@
 #include <pantile/core/thread_pool.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -87,6 +88,12 @@ CLI::Option* within(CLI::Option* option, double least, double most) {
       "");
 }
 
+/// The parser's own conversion turns -1 and numbers beyond 64 bits into 2^64 - 1 without a word.
+bool parse_seed(const std::string& text, uint64_t* seed) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), *seed);
+  return failed == std::errc() && end == text.data() + text.size();
+}
+
 constexpr double kMost = 9007199254740992.0;  // 2^53: every 64-bit option stays exact as a double
 
 CommandLine::CommandLine() {
@@ -117,13 +124,20 @@ void CommandLine::add_global(CLI::App* app) {
   flag("--json", global_.json, "write the result as one JSON document");
   flag("-q,--quiet", global_.quiet, "no progress on stderr");
   flag("-n,--dry-run", global_.dry_run, "say what would be done, write nothing");
-  app->add_option_function<uint64_t>(
+  app->add_option_function<std::string>(
          "--seed",
-         [this](uint64_t seed) {
-           global_.seed = seed;
+         [this](const std::string& text) {
+           static_cast<void>(parse_seed(text, &global_.seed));
            global_.seed_given = true;
          },
          "seed of everything random")
+      ->check(
+          [](const std::string& text) {
+            uint64_t seed = 0;
+            return parse_seed(text, &seed) ? std::string()
+                                           : fmt::format("'{}' is not a whole number in [0, 2^64)", text);
+          },
+          "")
       ->type_name("N")
       ->group(kGlobalGroup);
   within(app->add_option("--threads", global_.threads, "threads for parallel work; results do not depend on it"), 0,
