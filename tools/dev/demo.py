@@ -76,6 +76,7 @@ def train_cpp(dataset: Path, seeds: int, settings: dict) -> dict:
     for model in MODELS:
         document = FOLDER / f"cpp-{model}.json"
         command = [build.PROGRAM, "sparse", "train", "--data", dataset, "--model", model, "--seeds", str(seeds), "--patience", "0", "--json"]
+        command += ["--attention-dropout", "0"]  # the layers of the PyTorch half have none by default
         command += [part for name, value in settings.items() for part in (f"--{name}", str(value))]
         words = " ".join(shlex.quote(str(part)) for part in command)
         fix = "the program's own message is in the log"
