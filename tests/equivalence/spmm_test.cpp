@@ -59,7 +59,10 @@ void check_all(const Graph& g, DType t, int64_t width, int64_t heads, bool weigh
     }
     const auto status = spmm_grad_x(plan, reduce, edge, dy.matrix(), extreme ? arg.data() : nullptr, dx.matrix());
     ASSERT_TRUE(status) << status.error().message;
-    EXPECT_EQ(first_difference(spmm_grad_x_oracle(g, reduce, dy, w, arg.data()), dx), "") << "gradient to x";
+    Expected want_x = spmm_grad_x_oracle(g, reduce, dy, w, arg.data());
+    for (int64_t& n : want_x.terms)
+      n *= n;  // parallel edges add the same number over and over: their errors do not cancel
+    EXPECT_EQ(first_difference(want_x, dx), "") << "gradient to x";
     EXPECT_TRUE(dx.untouched_outside());
     if (width == 0) continue;
     const DType kind = accumulator_of(t);

@@ -177,6 +177,8 @@ template <class T>
 struct Store {
   using V = hn::Vec<Tag<T>>;
   Store(const SpmmArgs&, const Place&) {}
+  HWY_INLINE void ahead(int64_t, size_t, size_t) const {
+  }  ///< some rows before row i is due: the panel's first feature and bytes
   HWY_INLINE V row(int64_t, int64_t) const { return hn::Zero(Tag<T>()); }  ///< per row: what `finish` needs
   HWY_INLINE V finish(V v, V, int64_t, size_t, size_t) const { return v; }
 };
@@ -186,6 +188,7 @@ struct StoreMean {
   using A = Accumulator<T>;
   using V = hn::Vec<Tag<T>>;
   StoreMean(const SpmmArgs&, const Place&) {}
+  HWY_INLINE void ahead(int64_t, size_t, size_t) const {}
   HWY_INLINE V row(int64_t, int64_t degree) const {
     return hn::Set(Tag<T>(), A{1} / static_cast<A>(std::max<int64_t>(degree, 1)));
   }
@@ -298,7 +301,8 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
       std::max<int64_t>(1, distance * (u.row_end - s) / std::max<int64_t>(1, u.edge_end - u.edge));
   for (; s < u.row_end; ++s) {
     const int64_t i = order[s], b = ptr[i], e = ptr[i + 1];
-    const int64_t ahead = sorted ? ptr[order[std::min(s + rows_ahead, a.csr.rows - 1)]] : b + distance;
+    const int64_t next = order[std::min(s + rows_ahead, a.csr.rows - 1)], ahead = sorted ? ptr[next] : b + distance;
+    finish.ahead(next, p.first, NV * hn::Lanes(d) * sizeof(T));
     gather<Op, NV, kPartial>(x, x_stride, p, w, col, col + std::min(ahead, edges - (e - b)), b, e, acc);
     finish_row<NV, kPartial>(finish, p, i, e - b, acc, y + static_cast<size_t>(i) * y_stride);
   }

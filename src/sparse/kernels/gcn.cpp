@@ -12,7 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace pantile::sparse::HWY_NAMESPACE {
 namespace {
 
-/// act(v + self[i] * x[i] + bias), while the row is still in registers.
+/// act(v + self[i] * x[i] + bias), while the row is still in registers. Everything is copied from the arguments: what
+/// lies behind a reference would be loaded again after every store to y.
 template <class T>
 struct GcnFinish {
   using A = Accumulator<T>;
@@ -21,28 +22,36 @@ struct GcnFinish {
     V self;
     const T* x;
   };
-  GcnFinish(const SpmmArgs& args, const Place&) : a(args) {}
+  GcnFinish(const SpmmArgs& a, const Place&)
+      : self(static_cast<const A*>(a.self)),
+        bias(static_cast<const A*>(a.bias)),
+        x(static_cast<const T*>(a.x)),
+        stride(static_cast<size_t>(a.x_stride)),
+        activation(a.activation),
+        slope(static_cast<A>(a.slope)) {}
+  HWY_INLINE void ahead(int64_t i, size_t first, size_t bytes) const {
+    if (self == nullptr) return;
+    const char* own = reinterpret_cast<const char*>(x + static_cast<size_t>(i) * stride + first);
+    for (size_t byte = 0; byte < bytes; byte += 64) hwy::Prefetch(own + byte);
+    asm volatile("");  // GCC 12 would delete a function that only prefetches
+  }
   HWY_INLINE Row row(int64_t i, int64_t) const {
     const Tag<T> d;
-    if (a.self == nullptr) return {hn::Zero(d), nullptr};
-    return {hn::Set(d, static_cast<const A*>(a.self)[i]),
-            static_cast<const T*>(a.x) + static_cast<size_t>(i) * static_cast<size_t>(a.x_stride)};
+    if (self == nullptr) return {hn::Zero(d), x};
+    return {hn::Set(d, self[i]), x + static_cast<size_t>(i) * stride};
   }
   HWY_INLINE V finish(V v, const Row& r, int64_t, size_t at, size_t count) const {
     const Tag<T> d;
-    if (r.x != nullptr) v = hn::MulAdd(r.self, count != 0 ? load_partial(d, r.x + at, count) : load(d, r.x + at), v);
-    if (a.bias != nullptr) {
-      const A* bias = static_cast<const A*>(a.bias) + at;
-      v = hn::Add(v, count != 0 ? load_partial(d, bias, count) : load(d, bias));
-    }
+    if (self != nullptr) v = hn::MulAdd(r.self, count != 0 ? load_partial(d, r.x + at, count) : load(d, r.x + at), v);
+    if (bias != nullptr) v = hn::Add(v, count != 0 ? load_partial(d, bias + at, count) : load(d, bias + at));
     // Comparisons with NaN are false, so NaN passes every activation.
-    switch (a.activation) {
+    switch (activation) {
       case Activation::none:
         return v;
       case Activation::relu:
         return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
       case Activation::leaky_relu:
-        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, static_cast<A>(a.slope))), v);
+        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, slope)), v);
       case Activation::elu:
         return elu(v);
     }
@@ -57,7 +66,11 @@ struct GcnFinish {
       if (lanes[i] < 0) lanes[i] = std::expm1(lanes[i]);
     return hn::Load(d, lanes);
   }
-  const SpmmArgs& a;
+  const A *self, *bias;
+  const T* x;
+  size_t stride;
+  Activation activation;
+  A slope;
 };
 
 template <class T>
@@ -65,7 +78,7 @@ void units_of(const SpmmArgs& a, int64_t first, int64_t last) {
   if constexpr (std::is_same_v<T, float>) {
     if (a.perm == nullptr) return run_units<Sum, GcnFinish<T>, T, Weights<T>::template Edge>(a, first, last);
   }
-  run_units<Sum, GcnFinish<T>, T, Weights<T>::template Scaled, std::is_same_v<T, double> ? 4 : kPanel>(a, first, last);
+  run_units<Sum, GcnFinish<T>, T, Weights<T>::template Scaled, std::is_same_v<T, float> ? kPanel : 4>(a, first, last);
 }
 template <class T>
 void fold_of(const SpmmArgs& a) {

@@ -76,7 +76,7 @@ HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, BFloat16* p) {
              reinterpret_cast<uint16_t*>(p));
 }
 template <class D>
-HWY_INLINE void store(D d, hn::Vec<D> v, Float16* p) {
+HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, Float16* p) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   const hn::Rebind<hwy::float16_t, D> half;
   hn::StoreU(hn::DemoteTo(half, v), half, reinterpret_cast<hwy::float16_t*>(p));
