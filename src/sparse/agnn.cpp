@@ -14,7 +14,8 @@ Result<Heads> check_inputs(const Plan& plan, const AgnnInputs& in) {
   PANTILE_CHECK(check_floating("agnn", "x", in.x.dtype));
   if (!g.square())
     return fail(ErrorCode::invalid_argument, "agnn: the graph has " + std::to_string(g.rows()) + " destinations and " +
-                                                 std::to_string(g.cols()) + " sources; it must be square, x serves both ends");
+                                                 std::to_string(g.cols()) +
+                                                 " sources; it must be square, x serves both ends");
   PANTILE_CHECK(check_matrix(in.x, {"agnn", "x", g.rows(), in.x.cols, in.x.dtype}, "one row per node"));
   return check_heads("agnn", 1, in.x.cols);
 }
@@ -67,7 +68,8 @@ Status agnn(const Plan& plan, const AgnnInputs& in, Matrix y, Matrix lse) {
   return {};
 }
 
-Status agnn_grad(const Plan& plan, const AgnnInputs& in, ConstMatrix y, ConstMatrix lse, ConstMatrix dy, const AgnnGradients& out) {
+Status agnn_grad(const Plan& plan, const AgnnInputs& in, ConstMatrix y, ConstMatrix lse, ConstMatrix dy,
+                 const AgnnGradients& out) {
   PANTILE_TRY(const Heads shape, check_inputs(plan, in));
   const int64_t nodes = plan.graph().rows(), features = in.x.cols;
   const DType values = in.x.dtype, sums = accumulator_of(values);

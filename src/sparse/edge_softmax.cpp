@@ -7,8 +7,8 @@
 namespace pantile::sparse {
 namespace {
 
-Result<EdgeSoftmax> prepare(std::string_view op, const Plan& plan, Direction d, const ConstMatrix& z, std::string_view z_name, const Matrix& out,
-                            std::string_view out_name) {
+Result<EdgeSoftmax> prepare(std::string_view op, const Plan& plan, Direction d, const ConstMatrix& z,
+                            std::string_view z_name, const Matrix& out, std::string_view out_name) {
   const int64_t edges = plan.graph().edges();
   EdgeSoftmax args;
   PANTILE_CHECK(check_floating(op, z_name, z.dtype));
@@ -22,8 +22,8 @@ Result<EdgeSoftmax> prepare(std::string_view op, const Plan& plan, Direction d, 
 }
 
 // The three steps of both operations: units, joins of hubs, segments of hubs.
-void run(const Schedule& schedule, const EdgeSoftmax& args, void (*units)(const EdgeSoftmax&), void (*join)(const EdgeSoftmax&, const Hub&),
-         void (*finish)(const EdgeSoftmax&, const Unit&)) {
+void run(const Schedule& schedule, const EdgeSoftmax& args, void (*units)(const EdgeSoftmax&),
+         void (*join)(const EdgeSoftmax&, const Hub&), void (*finish)(const EdgeSoftmax&, const Unit&)) {
   run_units(schedule, [&](std::span<const Unit> share) {
     EdgeSoftmax mine = args;
     mine.walk.units = share;
@@ -33,7 +33,8 @@ void run(const Schedule& schedule, const EdgeSoftmax& args, void (*units)(const 
   for (const Unit& u : schedule.units)
     if (u.slot >= 0) segments.push_back(u);
   for (const Hub& hub : schedule.hubs) join(args, hub);
-  parallel_for(static_cast<int64_t>(segments.size()), 1, [&](int64_t s, int64_t) { finish(args, segments[static_cast<size_t>(s)]); });
+  parallel_for(static_cast<int64_t>(segments.size()), 1,
+               [&](int64_t s, int64_t) { finish(args, segments[static_cast<size_t>(s)]); });
 }
 
 }  // namespace

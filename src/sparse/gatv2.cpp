@@ -7,7 +7,8 @@ namespace pantile::sparse {
 namespace {
 
 // `a` is a parameter: it may have the features' type or that of the sums.
-Status check_factor(std::string_view op, std::string_view what, const ConstMatrix& a, const Gatv2Inputs& in, Heads shape) {
+Status check_factor(std::string_view op, std::string_view what, const ConstMatrix& a, const Gatv2Inputs& in,
+                    Heads shape) {
   const DType dtype = a.dtype == in.l.dtype ? in.l.dtype : accumulator_of(in.l.dtype);
   return check_matrix(a, {op, what, shape.heads, shape.dim, dtype}, "heads, features per head");
 }
@@ -17,8 +18,10 @@ Result<Heads> check_inputs(const Plan& plan, const Gatv2Inputs& in) {
   PANTILE_CHECK(check_floating("gatv2", "l", in.l.dtype));
   PANTILE_TRY(const Heads shape, check_heads("gatv2", in.heads, in.l.cols));
   PANTILE_CHECK(check_matrix(in.l, {"gatv2", "l", g.cols(), in.l.cols, in.l.dtype}, "one row per source of the graph"));
-  PANTILE_CHECK(check_matrix(in.r, {"gatv2", "r", g.rows(), in.l.cols, in.l.dtype}, "one row per destination of the graph"));
-  if (in.e.data != nullptr) PANTILE_CHECK(check_matrix(in.e, {"gatv2", "e", g.edges(), in.l.cols, in.l.dtype}, "edges, features"));
+  PANTILE_CHECK(
+      check_matrix(in.r, {"gatv2", "r", g.rows(), in.l.cols, in.l.dtype}, "one row per destination of the graph"));
+  if (in.e.data != nullptr)
+    PANTILE_CHECK(check_matrix(in.e, {"gatv2", "e", g.edges(), in.l.cols, in.l.dtype}, "edges, features"));
   PANTILE_CHECK(check_factor("gatv2", "a", in.a, in, shape));
   return shape;
 }
@@ -65,7 +68,8 @@ Status gatv2(const Plan& plan, const Gatv2Inputs& in, Matrix y, Matrix lse) {
   return {};
 }
 
-Status gatv2_grad(const Plan& plan, const Gatv2Inputs& in, ConstMatrix y, ConstMatrix lse, ConstMatrix dy, const Gatv2Gradients& out) {
+Status gatv2_grad(const Plan& plan, const Gatv2Inputs& in, ConstMatrix y, ConstMatrix lse, ConstMatrix dy,
+                  const Gatv2Gradients& out) {
   PANTILE_TRY(const Heads shape, check_inputs(plan, in));
   const Graph& g = plan.graph();
   const int64_t features = in.l.cols;
@@ -74,7 +78,8 @@ Status gatv2_grad(const Plan& plan, const Gatv2Inputs& in, ConstMatrix y, ConstM
   PANTILE_CHECK(check_matrix(dy, {"gatv2_grad", "dy", g.rows(), features, values}, "destinations, features"));
   PANTILE_CHECK(check_matrix(lse, {"gatv2_grad", "lse", g.rows(), in.heads, sums}, "destinations, heads"));
   PANTILE_CHECK(check_matrix(out.l, {"gatv2_grad", "gradient of l", g.cols(), features, values}, "sources, features"));
-  PANTILE_CHECK(check_matrix(out.r, {"gatv2_grad", "gradient of r", g.rows(), features, values}, "destinations, features"));
+  PANTILE_CHECK(
+      check_matrix(out.r, {"gatv2_grad", "gradient of r", g.rows(), features, values}, "destinations, features"));
   PANTILE_CHECK(check_factor("gatv2_grad", "gradient of a", out.a, in, shape));
   if (out.e.data != nullptr)
     PANTILE_CHECK(check_matrix(out.e, {"gatv2_grad", "gradient of e", g.edges(), features, values}, "edges, features"));

@@ -9,17 +9,23 @@ namespace {
 
 int64_t rows_of(const Graph& g, Target target) {
   switch (target) {
-    case Target::dst: return g.rows();
-    case Target::src: return g.cols();
-    case Target::edge: return g.edges();
+    case Target::dst:
+      return g.rows();
+    case Target::src:
+      return g.cols();
+    case Target::edge:
+      return g.edges();
   }
   return 0;
 }
 std::string_view words_of(Target target) {
   switch (target) {
-    case Target::dst: return "one row per destination of the graph";
-    case Target::src: return "one row per source of the graph";
-    case Target::edge: return "one row per edge of the graph";
+    case Target::dst:
+      return "one row per destination of the graph";
+    case Target::src:
+      return "one row per source of the graph";
+    case Target::edge:
+      return "one row per edge of the graph";
   }
   return "";
 }
@@ -28,11 +34,13 @@ Status check_operand(const Graph& g, std::string_view operand, const Operand& o,
   return check_matrix(o.values, {"sddmm", operand, rows_of(g, o.target), cols, dtype}, words_of(o.target));
 }
 // Elementwise operands have all columns, one, or one per head.
-Status check_broadcast(const Graph& g, std::string_view operand, const Operand& o, int64_t heads, int64_t features, DType dtype) {
+Status check_broadcast(const Graph& g, std::string_view operand, const Operand& o, int64_t heads, int64_t features,
+                       DType dtype) {
   const int64_t cols = o.values.cols;
   if (cols != features && cols != 1 && cols != heads)
-    return fail(ErrorCode::invalid_argument, fmt::format("sddmm: {} has {} columns; allowed are {} (as out), 1, or {} (one per head)",
-                                                         operand, cols, features, heads));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("sddmm: {} has {} columns; allowed are {} (as out), 1, or {} (one per head)", operand, cols,
+                            features, heads));
   return check_operand(g, operand, o, cols, dtype);
 }
 

@@ -11,7 +11,8 @@ Result<Heads> check_inputs(const Plan& plan, const TransformerInputs& in) {
   const DType dtype = in.v.dtype;
   PANTILE_CHECK(check_floating("transformer", "v", dtype));
   PANTILE_TRY(const Heads shape, check_heads("transformer", in.heads, features));
-  PANTILE_CHECK(check_matrix(in.q, {"transformer", "q", g.rows(), features, dtype}, "one row per destination of the graph"));
+  PANTILE_CHECK(
+      check_matrix(in.q, {"transformer", "q", g.rows(), features, dtype}, "one row per destination of the graph"));
   PANTILE_CHECK(check_matrix(in.k, {"transformer", "k", g.cols(), features, dtype}, "one row per source of the graph"));
   PANTILE_CHECK(check_matrix(in.v, {"transformer", "v", g.cols(), features, dtype}, "one row per source of the graph"));
   if (in.e.data != nullptr)
@@ -26,7 +27,8 @@ Status transformer(const Plan& plan, const TransformerInputs& in, Matrix y, Matr
   const int64_t rows = plan.graph().rows();
   const DType values = in.v.dtype;
   PANTILE_CHECK(check_matrix(y, {"transformer", "y", rows, in.v.cols, values}, "destinations, features"));
-  PANTILE_CHECK(check_matrix(lse, {"transformer", "lse", rows, in.heads, accumulator_of(values)}, "destinations, heads"));
+  PANTILE_CHECK(
+      check_matrix(lse, {"transformer", "lse", rows, in.heads, accumulator_of(values)}, "destinations, heads"));
   TransformerForward args;
   PANTILE_TRY(args.walk, make_walk("transformer", plan, Direction::by_row, values, shape, in.dropout));
   const Schedule& schedule = plan.schedule(Direction::by_row);

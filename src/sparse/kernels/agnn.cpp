@@ -49,7 +49,8 @@ void backward_by_row(const AgnnBackward& args) {
   Chunk<T> chunk(args.walk, false);
   BackwardScratch<A> scratch(shape);
   const HeadMap<A> map = ops.make_head_map(shape);
-  std::vector<A> x(static_cast<size_t>(features + kPad)), dy(x.size()), sum(x.size()), cosine(static_cast<size_t>(shape.chunk_values()));
+  std::vector<A> x(static_cast<size_t>(features + kPad)), dy(x.size()), sum(x.size()),
+      cosine(static_cast<size_t>(shape.chunk_values()));
   double d_beta = 0;
   int64_t at[kChunk];
   each_row(args.walk, [&](int64_t i, int64_t edge, int64_t end, int32_t slot) {
@@ -66,24 +67,27 @@ void backward_by_row(const AgnnBackward& args) {
       ops.dot_rows(dy.data(), rows, n, shape, scratch.dp, Ahead());
       scale_by_norms(inverse_norm, inverse_norm[i], chunk.col(), n, cosine.data());
       for (int k = 0; k < n; ++k) scratch.z[k] = cosine[static_cast<size_t>(k)] * beta;
-      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, nullptr, A{1}, scratch.z,
-                           scratch.dp, scratch.sum);
-      for (int k = 0; k < n; ++k) d_beta += static_cast<double>(scratch.dp[k]) * static_cast<double>(cosine[static_cast<size_t>(k)]);
+      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, nullptr, A{1},
+                           scratch.z, scratch.dp, scratch.sum);
+      for (int k = 0; k < n; ++k)
+        d_beta += static_cast<double>(scratch.dp[k]) * static_cast<double>(cosine[static_cast<size_t>(k)]);
       scale_by_norms(inverse_norm, beta, chunk.col(), n, scratch.dp);
       ops.add_weighted(rows, n, scratch.dp, map, fresh, sum.data(), Ahead());
       fresh = false;
     }
     if (fresh) std::fill(sum.begin(), sum.end(), A{0});
-    A* to = slot >= 0 ? static_cast<A*>(args.part.data) + slot * args.part.width : static_cast<A*>(args.d_unit) + i * features;
+    A* to = slot >= 0 ? static_cast<A*>(args.part.data) + slot * args.part.width
+                      : static_cast<A*>(args.d_unit) + i * features;
     std::copy_n(sum.data(), features, to);
   });
   *args.d_beta = d_beta;
 }
 
-// dx_j = value + (u - x^ <x^, u>) / |x| with u all that reached the unit vector x^ of the node, from both ends of its edges.
-// Where the norm was clamped it is a constant and nothing is projected out.
+// dx_j = value + (u - x^ <x^, u>) / |x| with u all that reached the unit vector x^ of the node, from both ends of its
+// edges. Where the norm was clamped it is a constant and nothing is projected out.
 template <class T>
-void finish_column(const AgnnBackward& args, const EdgeOps<T>& ops, int64_t j, AccumulatorOf<T>* unit, AccumulatorOf<T>* value) {
+void finish_column(const AgnnBackward& args, const EdgeOps<T>& ops, int64_t j, AccumulatorOf<T>* unit,
+                   AccumulatorOf<T>* value) {
   using A = AccumulatorOf<T>;
   const int features = args.walk.shape.features();
   const A inverse = static_cast<const A*>(args.inverse_norm)[j];
@@ -124,9 +128,9 @@ void backward_by_column(const AgnnBackward& args) {
       ops.dot_rows(x.data(), gradients, n, shape, scratch.dp, chunk.ahead(args.dy));
       scale_by_norms(inverse_norm, inverse_norm[j], chunk.col(), n, scratch.z);
       multiply(scratch.z, beta, n);
-      scratch.gather_destinations(args.destinations, chunk.col(), n, shape.padded, false);
-      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, nullptr, A{1}, scratch.z, scratch.dp,
-                           scratch.sum);
+      scratch.gather_destinations(args.destinations, chunk.col(), n, chunk.edges_left(), shape.padded, false);
+      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, nullptr, A{1}, scratch.z,
+                           scratch.dp, scratch.sum);
       scale_by_norms(inverse_norm, beta, chunk.col(), n, scratch.dp);
       ops.add_weighted(rows, n, scratch.dp, map, fresh, unit.data(), Ahead());
       ops.add_weighted(gradients, n, scratch.z, map, fresh, value.data(), Ahead());

@@ -143,8 +143,9 @@ struct AgnnBackward {
   const void* inverse_norm = nullptr;
   double beta = 1;
   Destinations destinations;
-  void* d_unit = nullptr;    ///< acc [rows, F], gradient of the unit vectors x / |x|: by row writes it, by column reads it
-  MutableValues d_x;         ///< by column
+  void* d_unit =
+      nullptr;        ///< acc [rows, F], gradient of the unit vectors x / |x|: by row writes it, by column reads it
+  MutableValues d_x;  ///< by column
   double* d_beta = nullptr;  ///< by row: written
   Partials part;             ///< by row: features; by column: features of d_unit, then of the values
 };

@@ -61,6 +61,7 @@ class Chunk {
   }
   int size() const { return n_; }
   const int32_t* col() const { return walk_.csr.col + at_; }
+  int64_t edges_left() const { return end_ - at_; }  // columns that may be read from col() on
   const int64_t* positions() const { return position_; }
   // Null without dropout.
   const A* factors() const { return factors_.empty() ? nullptr : factors_.data(); }
@@ -196,20 +197,42 @@ struct BackwardScratch {
     ops.repeat_heads(packed + padded, padded, own_lse);
     ops.repeat_heads(packed + 2 * padded, padded, own_delta);
   }
-  // The destinations are the columns; their own logit terms go to z when asked for.
-  void gather_destinations(Destinations table, const int32_t* col, int n, int padded, bool terms) {
+  // The destinations are the columns; their own logit terms go to z when asked for. `edges` columns may be read from
+  // `col` on.
+  void gather_destinations(Destinations table, const int32_t* col, int n, int64_t edges, int padded, bool terms) {
+    switch (padded) {
+      case 1:
+        return gather_fixed<1>(table, col, n, edges, padded, terms);
+      case 2:
+        return gather_fixed<2>(table, col, n, edges, padded, terms);
+      case 4:
+        return gather_fixed<4>(table, col, n, edges, padded, terms);
+      case 8:
+        return gather_fixed<8>(table, col, n, edges, padded, terms);
+      default:
+        return gather_fixed<0>(table, col, n, edges, padded, terms);
+    }
+  }
+
+ private:
+  // kPadded: the padded heads where the compiler may know them (calls of memcpy for a few bytes cost more than the
+  // copy), else 0.
+  template <int kPadded>
+  void gather_fixed(Destinations table, const int32_t* col, int n, int64_t edges, int padded_heads, bool terms) {
+    constexpr int kDistance = 16;
+    const int padded = kPadded > 0 ? kPadded : padded_heads;
     const A* base = static_cast<const A*>(table.data);
     for (int k = 0; k < n; ++k) {
-      const A* packed = base + int64_t{col[k]} * 3 * padded;
-      if (padded == 1) {
-        if (terms) z[k] = packed[0];
-        lse[k] = packed[1];
-        delta[k] = packed[2];
-        continue;
+      if (k + kDistance < edges) {
+        const A* next = base + int64_t{col[k + kDistance]} * 3 * padded;
+        __builtin_prefetch(next);
+        if (kPadded >= 4) __builtin_prefetch(next + 2 * padded);
       }
-      if (terms) std::copy_n(packed, padded, z + k * padded);
-      std::copy_n(packed + padded, padded, lse + k * padded);
-      std::copy_n(packed + 2 * padded, padded, delta + k * padded);
+      const A* packed = base + int64_t{col[k]} * 3 * padded;
+      if (terms)
+        for (int h = 0; h < padded; ++h) z[k * padded + h] = packed[h];
+      for (int h = 0; h < padded; ++h) lse[k * padded + h] = packed[padded + h];
+      for (int h = 0; h < padded; ++h) delta[k * padded + h] = packed[2 * padded + h];
     }
   }
 };

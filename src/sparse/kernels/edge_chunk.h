@@ -94,8 +94,8 @@ struct EdgeOps {
   /// Writes whole vectors: `out` has room for kPad values more.
   void (*load_values)(const T* values, int n, A* out);
 
-  /// out[k, :] = table[col[k], :], rows of `padded` values.
-  void (*gather_heads)(const A* table, const int32_t* col, int n, int padded, A* out);
+  /// out[k, :] = table[col[k], :], rows of `padded` values; `edges` columns may be read from col on, for prefetching.
+  void (*gather_heads)(const A* table, const int32_t* col, int n, int64_t edges, int padded, A* out);
   /// lane[i] = row[i % padded]
   void (*repeat_heads)(const A* row, int padded, A* lane);
   /// z = leaky(z + lane), in place.

@@ -28,7 +28,8 @@ class EdgeValuesIo {
 
  private:
   bool contiguous(int64_t stride) const {
-    return args_.walk.perm == nullptr && args_.walk.shape.heads == args_.walk.shape.padded && stride == args_.walk.shape.heads;
+    return args_.walk.perm == nullptr && args_.walk.shape.heads == args_.walk.shape.padded &&
+           stride == args_.walk.shape.heads;
   }
   int64_t position(int64_t edge) const { return args_.walk.perm == nullptr ? edge : args_.walk.perm[edge]; }
   const EdgeSoftmax& args_;
@@ -45,7 +46,12 @@ template <class T>
 struct SoftmaxScratch {
   using A = AccumulatorOf<T>;
   explicit SoftmaxScratch(Heads shape)
-      : z(static_cast<size_t>(shape.chunk_values())), dp(z.size()), m(static_cast<size_t>(shape.padded + kPad)), s(m.size()), scale(m.size()), lse(m.size()) {}
+      : z(static_cast<size_t>(shape.chunk_values())),
+        dp(z.size()),
+        m(static_cast<size_t>(shape.padded + kPad)),
+        s(m.size()),
+        scale(m.size()),
+        lse(m.size()) {}
   std::vector<A> z, dp, m, s, scale, lse;
 };
 
@@ -130,8 +136,8 @@ void add_products(const A* p, const A* dp, int n, int padded, A* sum) {
     for (int h = 0; h < padded; ++h) sum[h] += p[k * padded + h] * dp[k * padded + h];
 }
 template <class T>
-void write_gradient(const EdgeSoftmax& args, const EdgeValuesIo<T>& io, SoftmaxScratch<T>& b, const AccumulatorOf<T>* sum, int64_t first,
-                    int64_t end) {
+void write_gradient(const EdgeSoftmax& args, const EdgeValuesIo<T>& io, SoftmaxScratch<T>& b,
+                    const AccumulatorOf<T>* sum, int64_t first, int64_t end) {
   const int padded = args.walk.shape.padded;
   each_chunk(first, end, [&](int64_t edge, int n) {
     io.read(args.z, edge, n, b.z.data());

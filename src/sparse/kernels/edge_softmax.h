@@ -6,14 +6,15 @@
 
 namespace pantile::sparse {
 
-/// Softmax over the edges of each row of `walk.csr`, and its gradient. Values are [E, heads] of `walk.dtype` in the graph's
-/// CSR order. A hub row takes two calls: its segments leave partial results, and once these are joined they are finished.
+/// Softmax over the edges of each row of `walk.csr`, and its gradient. Values are [E, heads] of `walk.dtype` in the
+/// graph's CSR order. A hub row takes two calls: its segments leave partial results, and once these are joined they are
+/// finished.
 struct EdgeSoftmax {
   EdgeWalk walk;
-  Values z;         ///< softmax: logits; gradient: p
-  Values dp;        ///< gradient only
+  Values z;   ///< softmax: logits; gradient: p
+  Values dp;  ///< gradient only
   MutableValues out;
-  Partials part;    ///< acc: m and s (softmax), sum of p dp (gradient), padded heads each
+  Partials part;  ///< acc: m and s (softmax), sum of p dp (gradient), padded heads each
 };
 void edge_softmax_units(const EdgeSoftmax& args);
 void edge_softmax_grad_units(const EdgeSoftmax& args);

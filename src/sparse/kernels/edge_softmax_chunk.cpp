@@ -4,8 +4,10 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
 #include <hwy/contrib/math/math-inl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -47,24 +49,30 @@ HWY_INLINE hn::Vec<D> over_repeats(D d, hn::Vec<D> v, int padded, Combine combin
   return v;
 }
 
+// kPadded: the padded heads where the compiler may know them, else 0.
+template <int kPadded, class A>
+HWY_INLINE void gather_fixed(const A* table, const int32_t* col, int n, int64_t edges, int padded_heads, A* out) {
+  constexpr int kDistance = 32;
+  const int64_t padded = kPadded > 0 ? kPadded : padded_heads;
+  const int fetched = static_cast<int>(std::clamp<int64_t>(edges - kDistance, 0, n));
+  for (int k = 0; k < n; ++k) {
+    if (k < fetched) hwy::Prefetch(table + col[k + kDistance] * padded);
+    std::memcpy(out + k * padded, table + col[k] * padded, static_cast<size_t>(padded) * sizeof(A));
+  }
+}
 template <class A>
-void gather_heads(const A* table, const int32_t* col, int n, int padded, A* out) {
+void gather_heads(const A* table, const int32_t* col, int n, int64_t edges, int padded, A* out) {
   switch (padded) {
     case 1:
-      for (int k = 0; k < n; ++k) out[k] = table[col[k]];
-      return;
+      return gather_fixed<1>(table, col, n, edges, padded, out);
     case 2:
-      for (int k = 0; k < n; ++k) std::memcpy(out + 2 * k, table + int64_t{col[k]} * 2, 2 * sizeof(A));
-      return;
+      return gather_fixed<2>(table, col, n, edges, padded, out);
     case 4:
-      for (int k = 0; k < n; ++k) std::memcpy(out + 4 * k, table + int64_t{col[k]} * 4, 4 * sizeof(A));
-      return;
+      return gather_fixed<4>(table, col, n, edges, padded, out);
     case 8:
-      for (int k = 0; k < n; ++k) std::memcpy(out + 8 * k, table + int64_t{col[k]} * 8, 8 * sizeof(A));
-      return;
+      return gather_fixed<8>(table, col, n, edges, padded, out);
     default:
-      for (int k = 0; k < n; ++k)
-        std::memcpy(out + k * padded, table + int64_t{col[k]} * padded, static_cast<size_t>(padded) * sizeof(A));
+      return gather_fixed<0>(table, col, n, edges, padded, out);
   }
 }
 template <class A>
@@ -153,7 +161,8 @@ void softmax_finish(int padded, const A* m, A* s, A* inverse, A* lse) {
 template <class A>
 void softmax_apply(int n, int padded, const A* shift, const A* factor, A* z) {
   const hn::ScalableTag<A> d;
-  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded), end = pad_chunk(n, padded, -kInfinity<A>, z);
+  const int lanes = static_cast<int>(hn::Lanes(d)), period = step<A>(padded),
+            end = pad_chunk(n, padded, -kInfinity<A>, z);
   for (int j = 0; j < period; j += lanes) {
     const auto by = hn::LoadU(d, shift + j), times = hn::LoadU(d, factor + j);
     for (int i = j; i < end; i += period)

@@ -20,7 +20,7 @@ void forward(const GatForward& args) {
     for (; edge < end; edge += kChunk) {
       const int n = static_cast<int>(std::min<int64_t>(kChunk, end - edge));
       chunk.move_to(edge, n);
-      ops.gather_heads(a_src, chunk.col(), n, shape.padded, z.data());
+      ops.gather_heads(a_src, chunk.col(), n, chunk.edges_left(), shape.padded, z.data());
       if (edge_terms) add_edge_terms(args.a_edge, chunk.positions(), n, shape, z.data());
       ops.leaky_logits(n, shape.padded, own.data(), static_cast<A>(args.slope), z.data());
       online.weigh(chunk, z.data());
@@ -49,7 +49,7 @@ void backward_by_row(const GatBackward& args) {
     for (; edge < end; edge += kChunk) {
       const int n = static_cast<int>(std::min<int64_t>(kChunk, end - edge));
       chunk.move_to(edge, n);
-      ops.gather_heads(a_src, chunk.col(), n, shape.padded, scratch.z);
+      ops.gather_heads(a_src, chunk.col(), n, chunk.edges_left(), shape.padded, scratch.z);
       if (edge_terms) add_edge_terms(args.a_edge, chunk.positions(), n, shape, scratch.z);
       ops.dot_rows(dy.data(), chunk.neighbours(args.v, at), n, shape, scratch.dp, chunk.ahead(args.v));
       ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, chunk.factors(),
@@ -89,7 +89,7 @@ void backward_by_column(const GatBackward& args) {
     for (; edge < end; edge += chunk_size) {
       const int n = static_cast<int>(std::min<int64_t>(chunk_size, end - edge));
       chunk.move_to(edge, n);
-      scratch.gather_destinations(args.destinations, chunk.col(), n, shape.padded, true);
+      scratch.gather_destinations(args.destinations, chunk.col(), n, chunk.edges_left(), shape.padded, true);
       if (edge_terms) add_edge_terms(args.a_edge, chunk.positions(), n, shape, scratch.z);
       const Rows<T> rows = chunk.neighbours(args.dy, at);
       ops.dot_rows(v.data(), rows, n, shape, scratch.dp, chunk.ahead(args.dy));

@@ -57,8 +57,8 @@ void backward_by_row(const Gatv2Backward& args) {
       const Rows<T> rows = chunk.neighbours(args.l, at), extra = chunk.edges(args.e, at_edge);
       ops.dot_leaky(r.data(), a, rows, extra, n, shape, slope, scratch.z, chunk.ahead(args.l));
       ops.dot_rows(dy.data(), rows, n, shape, scratch.dp, Ahead());
-      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, chunk.factors(), A{1},
-                           scratch.z, scratch.dp, scratch.sum);
+      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, chunk.factors(),
+                           A{1}, scratch.z, scratch.dp, scratch.sum);
       if (args.d_e.data != nullptr)
         for (int k = 0; k < n; ++k) at_gradient[k] = chunk.positions()[k] * args.d_e.stride;
       ops.leaky_gradient(r.data(), a, rows, extra, n, scratch.dp, map, slope, sum.data(), d_a.data(),
@@ -98,9 +98,9 @@ void backward_by_column(const Gatv2Backward& args) {
       const Rows<T> extra = chunk.edges(args.e, at_edge);
       ops.dot_leaky(l.data(), a, rows, extra, n, shape, slope, scratch.z, chunk.ahead(args.r));
       ops.dot_rows(l.data(), gradients, n, shape, scratch.dp, chunk.ahead(args.dy));
-      scratch.gather_destinations(args.destinations, chunk.col(), n, shape.padded, false);
-      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, chunk.factors(), A{1}, scratch.z,
-                           scratch.dp, scratch.sum);
+      scratch.gather_destinations(args.destinations, chunk.col(), n, chunk.edges_left(), shape.padded, false);
+      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, chunk.factors(), A{1},
+                           scratch.z, scratch.dp, scratch.sum);
       ops.leaky_gradient(l.data(), a, rows, extra, n, scratch.dp, map, slope, sum.data(), nullptr, nullptr, nullptr);
       ops.add_weighted(gradients, n, scratch.z, map, false, sum.data(), Ahead());
     }

@@ -8,7 +8,9 @@ namespace {
 template <class T>
 Rows<T> rows_of(const SddmmOperand& o, const Csr& csr, int64_t row, int64_t edge, int n, int64_t* at) {
   for (int k = 0; k < n; ++k) {
-    const int64_t index = o.target == Target::dst ? row : o.target == Target::src ? int64_t{csr.col[edge + k]} : edge + k;
+    const int64_t index = o.target == Target::dst   ? row
+                          : o.target == Target::src ? int64_t{csr.col[edge + k]}
+                                                    : edge + k;
     at[k] = index * o.values.stride;
   }
   return {static_cast<const T*>(o.values.data), at};
@@ -36,6 +38,12 @@ void dots(const SddmmArgs& args) {
   const bool by_row = own.target == Target::dst;
   std::vector<A> row(static_cast<size_t>(shape.features() + kPad)), values(static_cast<size_t>(shape.chunk_values()));
   int64_t at_own[kChunk], at_other[kChunk], loaded = -1;
+  const auto write = [&](const A* from, int count, int64_t edge) {
+    if (args.wide_out)
+      std::copy_n(from, count, args.out.row<A>(edge));
+    else
+      ops.store_values(from, count, args.out.row<T>(edge));
+  };
   each_chunk(args, [&](int64_t i, int64_t edge, int n) {
     const Rows<T> rows = rows_of<T>(other, args.csr, i, edge, n, at_other);
     Ahead ahead;
@@ -49,19 +57,16 @@ void dots(const SddmmArgs& args) {
     } else {
       ops.dot_pairs(rows_of<T>(own, args.csr, i, edge, n, at_own), rows, n, shape, values.data(), ahead);
     }
-    for (int k = 0; k < n; ++k) {
-      const A* from = values.data() + k * shape.padded;
-      if (args.wide_out)
-        std::copy_n(from, shape.heads, args.out.row<A>(edge + k));
-      else
-        ops.store_values(from, shape.heads, args.out.row<T>(edge + k));
-    }
+    if (args.out.stride == shape.heads && shape.heads == shape.padded)
+      return write(values.data(), n * shape.heads, edge);
+    for (int k = 0; k < n; ++k) write(values.data() + k * shape.padded, shape.heads, edge + k);
   });
 }
 
 // One operand row in the accumulator type, over all features: itself, one value for all, or one per head.
 template <class T>
-void load_operand(const EdgeOps<T>& ops, const T* row, int64_t cols, Heads shape, AccumulatorOf<T>* scratch, AccumulatorOf<T>* out) {
+void load_operand(const EdgeOps<T>& ops, const T* row, int64_t cols, Heads shape, AccumulatorOf<T>* scratch,
+                  AccumulatorOf<T>* out) {
   if (cols == shape.features()) return ops.load_values(row, shape.features(), out);
   ops.load_values(row, static_cast<int>(cols), scratch);
   const int repeat = cols == 1 ? shape.features() : shape.dim;
@@ -83,9 +88,14 @@ void combine(EdgeOp op, const A* l, const A* r, int features, A* out) {
     case EdgeOp::div:
       for (int f = 0; f < features; ++f) out[f] = l[f] / r[f];
       return;
-    case EdgeOp::copy_lhs: std::copy_n(l, features, out); return;
-    case EdgeOp::copy_rhs: std::copy_n(r, features, out); return;
-    case EdgeOp::dot: return;
+    case EdgeOp::copy_lhs:
+      std::copy_n(l, features, out);
+      return;
+    case EdgeOp::copy_rhs:
+      std::copy_n(r, features, out);
+      return;
+    case EdgeOp::dot:
+      return;
   }
 }
 
@@ -95,14 +105,17 @@ void elementwise(const SddmmArgs& args) {
   const EdgeOps<T>& ops = edge_ops<T>();
   const int features = args.shape.features();
   const bool uses_lhs = args.op != EdgeOp::copy_rhs, uses_rhs = args.op != EdgeOp::copy_lhs;
-  std::vector<A> l(static_cast<size_t>(features + kPad)), r(l.size()), out(l.size()), scratch(static_cast<size_t>(args.shape.heads + features + kPad));
+  std::vector<A> l(static_cast<size_t>(features + kPad)), r(l.size()), out(l.size()),
+      scratch(static_cast<size_t>(args.shape.heads + features + kPad));
   int64_t at_l[kChunk], at_r[kChunk];
   each_chunk(args, [&](int64_t i, int64_t edge, int n) {
     const Rows<T> lhs = uses_lhs ? rows_of<T>(args.lhs, args.csr, i, edge, n, at_l) : Rows<T>();
     const Rows<T> rhs = uses_rhs ? rows_of<T>(args.rhs, args.csr, i, edge, n, at_r) : Rows<T>();
     for (int k = 0; k < n; ++k) {
-      if (uses_lhs && (k == 0 || args.lhs.target != Target::dst)) load_operand(ops, lhs[k], args.lhs.cols, args.shape, scratch.data(), l.data());
-      if (uses_rhs && (k == 0 || args.rhs.target != Target::dst)) load_operand(ops, rhs[k], args.rhs.cols, args.shape, scratch.data(), r.data());
+      if (uses_lhs && (k == 0 || args.lhs.target != Target::dst))
+        load_operand(ops, lhs[k], args.lhs.cols, args.shape, scratch.data(), l.data());
+      if (uses_rhs && (k == 0 || args.rhs.target != Target::dst))
+        load_operand(ops, rhs[k], args.rhs.cols, args.shape, scratch.data(), r.data());
       combine(args.op, l.data(), r.data(), features, out.data());
       ops.store_values(out.data(), features, args.out.row<T>(edge + k));
     }

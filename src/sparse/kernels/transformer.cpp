@@ -20,7 +20,8 @@ void forward(const TransformerForward& args) {
   const A scale = inverse_root<A>(shape.dim);
   Chunk<T> chunk(args.walk, with_edges);
   OnlineRow<T> online(shape);
-  std::vector<A> z(static_cast<size_t>(shape.chunk_values())), z_edge(z.size()), q(static_cast<size_t>(shape.features() + kPad));
+  std::vector<A> z(static_cast<size_t>(shape.chunk_values())), z_edge(z.size()),
+      q(static_cast<size_t>(shape.features() + kPad));
   int64_t at[kChunk], at_edge[kChunk];
   each_row(args.walk, [&](int64_t i, int64_t edge, int64_t end, int32_t slot) {
     online.begin();
@@ -76,8 +77,8 @@ void backward_by_row(const TransformerBackward& args) {
         ops.dot_rows(dy.data(), extra, n, shape, scratch.delta, Ahead());
         add(scratch.dp, scratch.delta, n * shape.padded);
       }
-      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, chunk.factors(), A{1},
-                           scratch.z, scratch.dp, scratch.sum);
+      ops.softmax_gradient(true, n, shape.padded, scratch.own, scratch.own_lse, scratch.own_delta, chunk.factors(),
+                           A{1}, scratch.z, scratch.dp, scratch.sum);
       ops.add_weighted(keys, n, scratch.dp, map, fresh, sum.data(), Ahead());
       fresh = false;
       if (with_edges) ops.add_weighted(extra, n, scratch.dp, map, false, sum.data(), Ahead());
@@ -108,7 +109,8 @@ void backward_by_column(const TransformerBackward& args) {
   Chunk<T> chunk(args.walk, with_edges);
   BackwardScratch<A> scratch(shape);
   const HeadMap<A> map = ops.make_head_map(shape);
-  std::vector<A> key(static_cast<size_t>(features + kPad)), value(key.size()), sum_key(key.size()), sum_value(key.size());
+  std::vector<A> key(static_cast<size_t>(features + kPad)), value(key.size()), sum_key(key.size()),
+      sum_value(key.size());
   std::vector<A> dots(static_cast<size_t>(shape.chunk_values()));
   int64_t at_q[kChunk], at_dy[kChunk], at_edge[kChunk];
   each_row(args.walk, [&](int64_t j, int64_t edge, int64_t end, int32_t slot) {
@@ -131,9 +133,9 @@ void backward_by_column(const TransformerBackward& args) {
         add(scratch.dp, dots.data(), n * shape.padded);
       }
       multiply(scratch.z, scale, n * shape.padded);
-      scratch.gather_destinations(args.destinations, chunk.col(), n, shape.padded, false);
-      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, chunk.factors(), A{1}, scratch.z,
-                           scratch.dp, scratch.sum);
+      scratch.gather_destinations(args.destinations, chunk.col(), n, chunk.edges_left(), shape.padded, false);
+      ops.softmax_gradient(false, n, shape.padded, scratch.own, scratch.lse, scratch.delta, chunk.factors(), A{1},
+                           scratch.z, scratch.dp, scratch.sum);
       ops.add_weighted(queries, n, scratch.dp, map, fresh, sum_key.data(), Ahead());
       ops.add_weighted(gradients, n, scratch.z, map, fresh, sum_value.data(), Ahead());
       fresh = false;
