@@ -110,7 +110,8 @@ def main() -> int:
     if len(documents) == 1:
         noise = documents[0]["noise"]
         print(
-            f"time of the rival / ours; noise of one contestant against itself: median {noise['median']:.3f}, p95 {noise['p95']:.3f}"
+            "time of the rival / ours; noise of one contestant against itself: "
+            f"median {noise['median']:.3f}, p95 {noise['p95']:.3f}"
         )
         show(("op", "width", "threads", "rival", "geomean", "range", "verdict"), table(documents[0]))
         for rival, why in documents[0].get("unavailable", {}).items():

@@ -1,7 +1,7 @@
 """Interleaved timing: every contestant is called once per round, and only minima and ratios are reported.
 
-Machines are shared and noisy, so the noise is measured with the contestants: one of them runs twice under two names, and the
-spread of that ratio, which should be 1, is what `compare.py` holds wins against.
+Machines are shared and noisy, so the noise is measured with the contestants: one of them runs twice under two names, and
+the spread of that ratio, which should be 1, is what `compare.py` holds wins against.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WARM_BELOW_S = 4e-3  # shorter calls are repeated once untimed: the contestant b
 def interleave(
     contestants: dict[str, Callable[[], object]], budget_s: float, least_rounds: int = 5
 ) -> dict[str, float]:
-    """Seconds of the fastest call of each contestant; rounds go on until the budget is spent and `least_rounds` are done."""
+    """Seconds of the fastest call of each; rounds go on until the budget is spent and `least_rounds` are done."""
     best = {}
     for name, call in contestants.items():  # first calls build caches and plans; they are not counted
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The graphs of the sparse benchmark: real ones under PANTILE_DATA, generated ones with the same statistics otherwise."""
+"""The graphs of the sparse benchmark: real under PANTILE_DATA, else generated with the same statistics."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _read_pairs(path: Path, base: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stand_in(nodes: int, edges: int, shape: str, seed: int) -> pantile.Graph:
-    """A generated graph with the same node and edge counts: a triangulated grid for meshes, heavy-tailed degrees otherwise."""
+    """A generated graph with the same node and edge counts: a banded mesh, or heavy-tailed degrees."""
     rng = np.random.default_rng(seed)
     if shape == "mesh":
         offsets = np.array([1, 2, int(nodes**0.5), int(nodes**0.5) + 1, 3, 2 * int(nodes**0.5), 4])

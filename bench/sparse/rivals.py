@@ -53,8 +53,11 @@ def pyg_scatter(edge_index: torch.Tensor, w: torch.Tensor | None, x: torch.Tenso
 
 
 def import_dgl():
-    """DGL's kernels. Its data-loading part (graphbolt) is a library tied to older torch releases, and nothing here uses it, so an
-    empty module stands in for it; the kernels are DGL's own, from its wheel."""
+    """DGL's kernels, from its own wheel.
+
+    Its data-loading part (graphbolt) is a library tied to older torch releases; nothing here uses it, and an empty
+    module stands in for it.
+    """
     import os
 
     os.environ.setdefault("DGLBACKEND", "pytorch")

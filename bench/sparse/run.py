@@ -1,7 +1,7 @@
 """`./dev bench sparse`: Pantile's sparse operators and their rivals, interleaved in one run.
 
-Writes one JSON document: `machine`, `versions`, `unavailable` (rival -> why), `noise` (the ratio of a contestant to itself),
-`records` (one per graph, operator, width, thread count) and `summary` (ratios of minima; see docs/benchmarks.md for each key).
+Writes one JSON document: `machine`, `versions`, `unavailable` (rival -> why), `noise` (a contestant against itself),
+`records` (one per graph, operator, width, thread count) and `summary` (ratios of minima; docs/benchmarks.md has the keys).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Bench:
         return interleave(calls, self.budget, least_rounds=3)
 
     def bounds(self, name: str, g: pantile.Graph) -> None:
-        """Shares of the gather roofline and of a memory copy; two threads against one; storage and operators against SpMM.
+        """Shares of the gather roofline and of a copy; two threads against one; storage and operators against SpMM.
 
         Outputs are preallocated here: the roofline writes none, and page faults of a fresh output are not a kernel's.
         """
@@ -104,7 +104,7 @@ class Bench:
                 "ours": kernels.spmm(g, x, None, out),
                 "ours_weighted": kernels.spmm(g, x, arrays.weights, out),
                 "roofline": kernels.roofline(g, x),
-                "copy": lambda: target.copy_(source),
+                "copy": lambda source=source, target=target: target.copy_(source),
             }
             if width == 64:
                 half, half_out = x.bfloat16(), out.bfloat16()
@@ -154,7 +154,7 @@ class Bench:
 
 
 class Arrays:
-    """The arrays of a graph in the forms that rivals take. Edge weights are given in the caller's order, which is CSR order here."""
+    """The arrays of a graph in the forms that rivals take; weights in the caller's order, which is CSR order here."""
 
     def __init__(self, g: pantile.Graph):
         self.ptr, self.col = np.array(g.ptr), np.array(g.col)
