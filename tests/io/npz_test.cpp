@@ -39,7 +39,7 @@ struct Member {
     return le(0x04034b50, 4) + fields() + le(local_name.size(), 2) + le(0, 2) + local_name + data;
   }
   std::string central() const {
-    return le(0x02014b50, 4) + le(20, 2) + fields() + le(name.size(), 2) + le(extra.size(), 2) + le(0, 10) + le(0, 2) +
+    return le(0x02014b50, 4) + le(20, 2) + fields() + le(name.size(), 2) + le(extra.size(), 2) + le(0, 8) + le(0, 2) +
            le(offset, 4) + name + extra;
   }
 };
@@ -109,7 +109,12 @@ TEST(Npz, RefusesArchivesThatLie) {
       {altered([](Member& m) { m.packed = m.unpacked = m.data.size() + 40; }), "directory"},
       {altered([](Member& m) { m.local_name = "b.npy"; }), "disagrees"},
       {altered([](Member& m) { m.offset = 7; }), "disagrees"},
-      {altered([](Member& m) { m.packed = 0xffffffff; }), "zip64 sizes are missing"},
+      {altered([](Member& m) { m.packed = 0xffffffff; }), "impossible"},
+      {altered([](Member& m) {
+         m.packed = 0xffffffff;
+         m.extra = le(1, 2) + le(0, 2);
+       }),
+       "zip64 sizes are missing"},
       {altered([](Member& m) {
          m.method = 8;
          m.unpacked = 1 << 30;

@@ -26,7 +26,9 @@ struct ScipyFile {
     const auto add = [&](const char* name, const Ids& v) {
       EXPECT_TRUE(writer->add(name, {v.data(), DType::i64, {static_cast<int64_t>(v.size())}}));
     };
-    if (!format.empty()) EXPECT_TRUE(writer->add_text("format", format));
+    if (!format.empty()) {
+      EXPECT_TRUE(writer->add_text("format", format));
+    }
     add("shape", shape);
     add(format == "coo" ? "row" : "indptr", first);
     add(format == "coo" ? "col" : "indices", second);
