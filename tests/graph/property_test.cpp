@@ -40,11 +40,11 @@ void assert_valid(const Graph& g) {
   for (int64_t r = 0; r < a.rows; ++r) {
     RC_ASSERT(a.ptr[r] <= a.ptr[r + 1]);
     for (int64_t k = a.ptr[r]; k < a.ptr[r + 1]; ++k) {
-      RC_ASSERT(a.col[k] >= 0 && a.col[k] < a.cols);
-      RC_ASSERT(k == a.ptr[r] || a.col[k - 1] <= a.col[k]);
+      RC_ASSERT((a.col[k] >= 0 && a.col[k] < a.cols));
+      RC_ASSERT((k == a.ptr[r] || a.col[k - 1] <= a.col[k]));
     }
   }
-  RC_ASSERT(g.edge_id().empty() || static_cast<int64_t>(g.edge_id().size()) == g.edges());
+  RC_ASSERT((g.edge_id().empty() || static_cast<int64_t>(g.edge_id().size()) == g.edges()));
 }
 
 /// Edges of a changed graph that stem from `before` must join the same ends; the others are numbered on in row order.
@@ -71,6 +71,8 @@ void assert_ids_refer_to(const Graph& changed, const Graph& before) {
   }
 }
 
+// RC_ASSERT takes its expression apart and evaluates both sides of && and ||; hence the second pair of parentheses
+// above.
 #define EXPECT_HOLDS(...) EXPECT_TRUE(rc::check(__VA_ARGS__))
 
 TEST(GraphProperties, BuilderEqualsStableSort) {
@@ -98,13 +100,13 @@ TEST(GraphProperties, TransposedPermutationAscendsInsideRowsAndPointsAtTheSameEd
   EXPECT_HOLDS([] {
     const Graph g = graph_of(any_edges(false));
     const Transposed& t = g.transposed();
-    RC_ASSERT(t.csr.rows == g.cols() && t.csr.cols == g.rows() && t.csr.edges() == g.edges());
+    RC_ASSERT((t.csr.rows == g.cols() && t.csr.cols == g.rows() && t.csr.edges() == g.edges()));
     for (int64_t j = 0; j < t.csr.rows; ++j) {
       for (int64_t k = t.csr.ptr[j]; k < t.csr.ptr[j + 1]; ++k) {
         const int64_t p = t.perm[k];
         const int64_t row = t.csr.col[k];
-        RC_ASSERT(g.csr().col[p] == j && g.csr().ptr[row] <= p && p < g.csr().ptr[row + 1]);
-        RC_ASSERT(k == t.csr.ptr[j] || t.perm[k - 1] < p);
+        RC_ASSERT((g.csr().col[p] == j && g.csr().ptr[row] <= p && p < g.csr().ptr[row + 1]));
+        RC_ASSERT((k == t.csr.ptr[j] || t.perm[k - 1] < p));
       }
     }
   });
@@ -115,7 +117,7 @@ TEST(GraphProperties, ReversedTwiceIsTheGraphItself) {
     const Graph g = graph_of(any_edges(false));
     const Graph r = *g.reversed();
     assert_valid(r);
-    RC_ASSERT(same_graph(*r.reversed()->reversed(), r) || !r.edge_id().empty());
+    RC_ASSERT((same_graph(*r.reversed()->reversed(), r) || !r.edge_id().empty()));
     RC_ASSERT(r.reversed()->fingerprint() == g.fingerprint());
     Pairs exchanged;
     for (const auto& [a, b] : pairs_of(g.csr())) exchanged.emplace(b, a);
@@ -217,7 +219,7 @@ TEST(GraphProperties, ProfileCountsMatchTheNaiveOnes) {
     RC_ASSERT(p.duplicates == g.edges() - static_cast<int64_t>(distinct.size()));
     RC_ASSERT(p.max_degree == (in.empty() ? 0 : in.back()));
     RC_ASSERT(p.median_degree == (in.empty() ? 0 : in[(in.size() - 1) / 2]));
-    RC_ASSERT(p.symmetric == (e.rows == e.cols && pairs == exchanged));
+    RC_ASSERT((p.symmetric == (e.rows == e.cols && pairs == exchanged)));
   });
 }
 
