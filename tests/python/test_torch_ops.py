@@ -212,6 +212,9 @@ def test_out_is_written_and_not_differentiated(graph, features):
     assert torch.equal(out, pt.spmm(graph, x))
     with pytest.raises(ValueError, match="not differentiable"):
         pt.spmm(graph, x.clone().requires_grad_(), out=out)
+    edge = torch.empty(211, 1)
+    assert pt.sddmm(graph, x, x, out=edge) is edge
+    assert torch.equal(edge, pt.sddmm(graph, x, x))
     with pytest.raises(ValueError, match="out has shape"):
         pt.spmm(graph, x, out=torch.empty(36, 19))
 

@@ -146,12 +146,13 @@ def sddmm(
     lhs_on: str = "dst",
     rhs_on: str = "src",
     heads: int = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A value per edge from its ends: dot, add, sub, mul, div, copy_lhs, copy_rhs (DGL's gsddmm).
 
     lhs_on, rhs_on: dst (v), src (u) or edge (e). dot: [edges, heads]; others [edges, F], where an operand with one
     column, or with
-    `heads` columns, is broadcast.
+    `heads` columns, is broadcast. out: as in spmm.
     """
     choice(EDGE_OPS, op, "op")
     sides = {"v": "dst", "u": "src", "e": "edge"}
@@ -165,6 +166,9 @@ def sddmm(
     _same_dtype((left, right), ("lhs", "rhs"))
     counts = {on: t.shape[0] for on, t in ((lhs_on, left), (rhs_on, right)) if t is not None}
     g, _ = as_graph(graph, counts.get("src", -1), counts.get("dst", -1))
+    if out is not None:
+        _no_gradients("sddmm", left, right)
+        return kernels.sddmm(core_of(g), left, right, op, lhs_on, rhs_on, heads, False, out)
     return operators.sddmm(g, (left, right), (op, lhs_on, rhs_on, heads, False))
 
 

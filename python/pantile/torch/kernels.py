@@ -101,14 +101,27 @@ def spmm_arg_backward(
 
 
 def sddmm(
-    core: _core.Graph, lhs: Tensor | None, rhs: Tensor | None, op: str, lhs_on: str, rhs_on: str, heads: int, wide: bool
+    core: _core.Graph,
+    lhs: Tensor | None,
+    rhs: Tensor | None,
+    op: str,
+    lhs_on: str,
+    rhs_on: str,
+    heads: int,
+    wide: bool,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A value per edge from its two operands."""
     lhs = None if lhs is None else dense(lhs)
     rhs = None if rhs is None else dense(rhs)
     given = lhs if lhs is not None else rhs
     width = heads if op == "dot" else max(0 if t is None else t.shape[1] for t in (lhs, rhs))
-    out = _empty((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)
+    if out is None:
+        out = _empty((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)
+    elif out.shape != (core.edges, width) or dense(out).data_ptr() != out.data_ptr():
+        raise InvalidArgument(
+            f"out has shape {list(out.shape)}; expected {[core.edges, width]} with unit column stride"
+        )
     _core.sddmm(
         core,
         EDGE_OPS[op],

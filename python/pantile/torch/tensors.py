@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 import weakref
 from collections import OrderedDict
 from typing import Any
@@ -40,24 +41,42 @@ class GraphTensors:
         self.derived: dict[str, Any] = {}
 
 
-# Keys start at a random place, so that a handle saved by another process finds nothing here instead of a stranger's
-# graph.
-_keys = itertools.count(int.from_bytes(os.urandom(7), "little") << 6)
+def _fresh_keys() -> itertools.count[int]:
+    """Keys start at a random place, so that a handle of another process finds nothing here instead of a stranger's
+    graph."""
+    return itertools.count(int.from_bytes(os.urandom(7), "little") << 6)
+
+
+def _restart_keys() -> None:
+    global _keys
+    _keys = _fresh_keys()
+
+
+_keys = _fresh_keys()
+os.register_at_fork(after_in_child=_restart_keys)
 _graphs: weakref.WeakValueDictionary[int, _core.Graph] = weakref.WeakValueDictionary()
 
 
-class _Recent(OrderedDict):
-    """The last few entries, held strongly."""
+class _Recent:
+    """The last few entries, held strongly; safe to use from several threads."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__()
-        self.limit = limit
+        self._limit = limit
+        self._entries: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Any) -> Any:
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
+            return None
 
     def put(self, key: Any, value: Any) -> None:
-        self[key] = value
-        self.move_to_end(key)
-        while len(self) > self.limit:
-            self.popitem(last=False)
+        with self._lock:
+            self._entries[key] = value
+            while len(self._entries) > self._limit:
+                self._entries.popitem(last=False)
 
 
 _rebuilt = _Recent(8)
@@ -131,7 +150,6 @@ def _edge_index_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
         return _content_graph(edge_index, num_src, num_dst)
     found = _from_pointer.get(key)
     if found is not None:
-        _from_pointer.move_to_end(key)
         return found[1]
     made = Graph(inputs._from_edge_index(edge_index, (num_src, num_dst)))
     _from_pointer.put(key, (edge_index, made))
@@ -146,8 +164,8 @@ def _content_graph(edge_index: Tensor, num_src: int, num_dst: int) -> Graph:
     key = (digest, dense.shape, dense.dtype, num_src, num_dst)
     found = _from_content.get(key)
     if found is None:
-        found = Graph(inputs._from_edge_index(dense.clone(), (num_src, num_dst)))
-    _from_content.put(key, found)
+        found = Graph(inputs._from_edge_index(dense, (num_src, num_dst)))
+        _from_content.put(key, found)
     return found
 
 
