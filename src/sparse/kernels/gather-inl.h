@@ -180,7 +180,8 @@ struct Store {
   HWY_INLINE void ahead(int64_t, size_t, size_t) const {
   }  ///< some rows before row i is due: the panel's first feature and bytes
   HWY_INLINE V row(int64_t, int64_t) const { return hn::Zero(Tag<T>()); }  ///< per row: what `finish` needs
-  HWY_INLINE V finish(V v, V, int64_t, size_t, size_t) const { return v; }
+  template <int NV, bool kPartial>
+  HWY_INLINE void finish(const Place&, V, V*) const {}
 };
 /// Divides by the number of edges.
 template <class T>
@@ -192,7 +193,10 @@ struct StoreMean {
   HWY_INLINE V row(int64_t, int64_t degree) const {
     return hn::Set(Tag<T>(), A{1} / static_cast<A>(std::max<int64_t>(degree, 1)));
   }
-  HWY_INLINE V finish(V v, V inverse, int64_t, size_t, size_t) const { return hn::Mul(v, inverse); }
+  template <int NV, bool kPartial>
+  HWY_INLINE void finish(const Place&, V inverse, V* acc) const {
+    for (int j = 0; j < NV; ++j) acc[j] = hn::Mul(acc[j], inverse);
+  }
 };
 
 /// Divides by the number of edges if the reduction is a mean: one multiplication a row too many for half the code.
@@ -258,14 +262,11 @@ HWY_INLINE void gather(const T* x, size_t stride, const Place& p, const W& w, co
 }
 
 template <int NV, bool kPartial, class T, class Finish>
-HWY_INLINE void finish_row(const Finish& finish, const Place& p, int64_t i, int64_t degree, const hn::Vec<Tag<T>>* acc,
+HWY_INLINE void finish_row(const Finish& finish, const Place& p, int64_t i, int64_t degree, hn::Vec<Tag<T>>* acc,
                            T* y) {
   const Tag<T> d;
-  const auto state = finish.row(i, degree);
-  for (int j = 0; j < NV; ++j) {
-    const size_t at = p.first + offset<NV, Tag<T>>(p, j);
-    store_lanes<kPartial>(d, finish.finish(acc[j], state, i, at, p.count), y + at, p.count);
-  }
+  finish.template finish<NV, kPartial>(p, finish.row(i, degree), acc);
+  for (int j = 0; j < NV; ++j) store_lanes<kPartial>(d, acc[j], y + p.first + offset<NV, Tag<T>>(p, j), p.count);
 }
 
 /// One panel of one unit.

@@ -40,22 +40,27 @@ struct GcnFinish {
     if (self == nullptr) return {hn::Zero(d), x};
     return {hn::Set(d, self[i]), x + static_cast<size_t>(i) * stride};
   }
-  HWY_INLINE V finish(V v, const Row& r, int64_t, size_t at, size_t count) const {
+  /// One question a row and not one a vector. Comparisons with NaN are false, so NaN passes every activation.
+  template <int NV, bool kPartial>
+  HWY_INLINE void finish(const Place& p, const Row& r, V* acc) const {
     const Tag<T> d;
-    if (self != nullptr) v = hn::MulAdd(r.self, count != 0 ? load_partial(d, r.x + at, count) : load(d, r.x + at), v);
-    if (bias != nullptr) v = hn::Add(v, count != 0 ? load_partial(d, bias + at, count) : load(d, bias + at));
-    // Comparisons with NaN are false, so NaN passes every activation.
-    switch (activation) {
-      case Activation::none:
-        return v;
-      case Activation::relu:
-        return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-      case Activation::leaky_relu:
-        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, slope)), v);
-      case Activation::elu:
-        return elu(v);
+    if (self != nullptr)
+      for (int j = 0; j < NV; ++j)
+        acc[j] = hn::MulAdd(r.self, load_lanes<kPartial>(d, r.x + p.first + offset<NV, Tag<T>>(p, j), p.count), acc[j]);
+    if (bias != nullptr)
+      for (int j = 0; j < NV; ++j)
+        acc[j] = hn::Add(acc[j], load_lanes<kPartial>(d, bias + p.first + offset<NV, Tag<T>>(p, j), p.count));
+    if (activation == Activation::none) return;
+    if (activation == Activation::elu) {
+      for (int j = 0; j < NV; ++j) acc[j] = elu(acc[j]);
+      return;
     }
-    return v;
+    if (activation == Activation::relu) {
+      for (int j = 0; j < NV; ++j) acc[j] = hn::IfThenZeroElse(hn::Lt(acc[j], hn::Zero(d)), acc[j]);
+    } else {
+      for (int j = 0; j < NV; ++j)
+        acc[j] = hn::IfThenElse(hn::Lt(acc[j], hn::Zero(d)), hn::Mul(acc[j], hn::Set(d, slope)), acc[j]);
+    }
   }
   /// By lane: an exponential for every target would double the code of the layer for an activation few use.
   static HWY_NOINLINE V elu(V v) {
