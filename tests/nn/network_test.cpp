@@ -19,7 +19,9 @@ TEST(Network, ParameterNamesAreDistinctAndThoseOfTorchGeometric) {
       EXPECT_EQ(names,
                 (std::set<std::string>{"convs.0.bias", "convs.0.lin.weight", "convs.1.bias", "convs.1.lin.weight"}));
     }
-    if (kind == ModelKind::gat) EXPECT_TRUE(names.contains("convs.0.att_src"));
+    if (kind == ModelKind::gat) {
+      EXPECT_TRUE(names.contains("convs.0.att_src"));
+    }
   }
 }
 
