@@ -4,16 +4,20 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace pantile::nn {
 namespace {
 
-constexpr int64_t kPerWord = 8;       // elements per Philox block: 16 random bits each
-constexpr int64_t kGrain = 8 * 1024;  // a multiple of kPerWord, so that chunks share no block
+constexpr int64_t kPerBlock = 8;      // elements per Philox block: 16 random bits each
+constexpr int64_t kGrain = 8 * 1024;  // a multiple of kPerBlock, so that chunks share no block
 
 template <class T>
 class DropoutLayer final : public Layer<T> {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;  // as wide as an element
+
  public:
   DropoutLayer(double probability, uint64_t stream)
       : threshold_(static_cast<uint32_t>(std::lround(probability * 65536))), stream_(stream) {}
@@ -56,15 +60,25 @@ class DropoutLayer final : public Layer<T> {
   void mask(const T* in, int64_t size, T* out) const {
     const T scale = static_cast<T>(65536.0 / (65536.0 - threshold_));
     parallel_for(size, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; k += kPerWord) {
-        const auto words = philox4x32(seed_, stream_, static_cast<uint64_t>(k / kPerWord));
-        const int64_t n = std::min(kPerWord, end - k);
-        for (int64_t i = 0; i < n; ++i) {
-          const uint32_t bits = (words[static_cast<size_t>(i / 2)] >> (16 * (i % 2))) & 0xffffu;
-          out[k + i] = bits < threshold_ ? T{0} : in[k + i] * scale;
-        }
-      }
+      int64_t k = begin;
+      for (; k + kPerBlock <= end; k += kPerBlock) mask_block(in + k, kPerBlock, k, scale, out + k);
+      if (k < end) mask_block(in + k, end - k, k, scale, out + k);
     });
+  }
+
+  // Inlined with n constant but for the tail, so that the eight elements are one or two vector operations.
+  void mask_block(const T* in, int64_t n, int64_t first, T scale, T* out) const {
+    const auto words = philox4x32(seed_, stream_, static_cast<uint64_t>(first / kPerBlock));
+    Bits bits[kPerBlock];
+    for (int64_t w = 0; w < kPerBlock / 2; ++w) {
+      bits[2 * w] = words[static_cast<size_t>(w)] & 0xffffu;
+      bits[2 * w + 1] = words[static_cast<size_t>(w)] >> 16;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      // A branch here would be mispredicted every other time.
+      const Bits kept = Bits{0} - static_cast<Bits>(bits[i] >= threshold_);
+      out[i] = std::bit_cast<T>(std::bit_cast<Bits>(in[i] * scale) & kept);
+    }
   }
 
   uint32_t threshold_;  // of 65536
