@@ -3,6 +3,8 @@ here."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -114,7 +116,7 @@ def sddmm(
     """A value per edge from its two operands."""
     lhs = None if lhs is None else dense(lhs)
     rhs = None if rhs is None else dense(rhs)
-    given = lhs if lhs is not None else rhs
+    given: Any = lhs if lhs is not None else rhs
     width = heads if op == "dot" else max(0 if t is None else t.shape[1] for t in (lhs, rhs))
     if out is None:
         out = _empty((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)

@@ -22,7 +22,7 @@ def _recompute(composite: Callable[..., Tensor], needs: Any, tensors: Tensors, d
     """Gradients of composite(*tensors), differentiable again."""
     with torch.enable_grad():
         # Fresh aliases: one tensor may stand for two arguments, and each gradient is wanted apart.
-        fresh = [None if t is None else t.view_as(t) for t in tensors]
+        fresh: list[Any] = [None if t is None else t.view_as(t) for t in tensors]
         wanted = [k for k, need in enumerate(needs) if need and fresh[k] is not None]
         y = composite(*fresh)
         found = torch.autograd.grad(y, [fresh[k] for k in wanted], dy.to(y.dtype), create_graph=True, allow_unused=True)
@@ -118,7 +118,7 @@ def gcn_composite(
     return _activate(y if bias is None else y + bias.to(y.dtype), activation, slope)
 
 
-def _gcn_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any) -> Tensors:
+def _gcn_backward(g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, gradients: Any) -> Tensors:
     w, bias, y, x = saved
     norm, loop_weight, activation, slope, transposed, _ = attributes
     dy = gradients[0]
@@ -135,7 +135,7 @@ def _gcn_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attrib
     return dx, None, dy.sum(0, dtype=bias.dtype) if needs[2] else None
 
 
-def _gcn_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
+def _gcn_save(tensors: Any, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
     x, w, bias = tensors
     return (
         w,
@@ -276,7 +276,7 @@ def _attention(
         backward_shape,
     )
 
-    def backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, incoming: Any) -> Tensors:
+    def backward(g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, incoming: Any) -> Tensors:
         y, lse, *operands = saved
         if torch.is_grad_enabled():
             return _recompute(lambda *t: composite(g, *t, *attributes)[0], needs, operands, incoming[0])

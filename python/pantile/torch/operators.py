@@ -32,12 +32,12 @@ def degrees(g: GraphTensors, dtype: torch.dtype) -> Tensor:
 # -- spmm: sum and mean ----------------------------------------------------------------------------
 
 
-def _spmm_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
+def _spmm_save(tensors: Any, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
     x, w = tensors
     return (None if w is None else x, w), x.shape[0]
 
 
-def _spmm_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any) -> Tensors:
+def _spmm_backward(g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, gradients: Any) -> Tensors:
     x, w = saved
     reduce, transposed, _ = attributes
     dy = gradients[0]
@@ -85,9 +85,7 @@ def _spmm_arg_composite(g: GraphTensors, needs: Any, dy: Tensor, x: Tensor, w: T
     return dx, dw
 
 
-def _spmm_arg_backward(
-    g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any
-) -> Tensors:
+def _spmm_arg_backward(g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, gradients: Any) -> Tensors:
     x, w, arg = saved
     dy = gradients[0]
     if torch.is_grad_enabled() and g.col.shape[0] > 0:
@@ -144,12 +142,12 @@ def _gathered(t: Tensor, width: int) -> Tensor:
     return t if t.shape[1] == width else t.view(t.shape[0], width, -1).sum(2)
 
 
-def _sddmm_save(tensors: Tensors, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
+def _sddmm_save(tensors: Any, outputs: Any, attributes: Any) -> tuple[Tensors, Any]:
     shapes = tuple(None if t is None else (t.shape[0], t.shape[1], t.dtype) for t in tensors)
     return tensors if attributes[0] in ("dot", "mul", "div") else (None, None), shapes
 
 
-def _dot_backward(g: GraphTensors, needs: Any, saved: Tensors, attributes: Any, dy: Tensor) -> Tensors:
+def _dot_backward(g: GraphTensors, needs: Any, saved: Any, attributes: Any, dy: Tensor) -> Tensors:
     _, lhs_on, rhs_on, _, _ = attributes
     out: list[Tensor | None] = []
     for need, mine, mine_on, theirs, theirs_on in (
@@ -167,7 +165,7 @@ def _dot_backward(g: GraphTensors, needs: Any, saved: Tensors, attributes: Any, 
     return out
 
 
-def _sddmm_backward(g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any) -> Tensors:
+def _sddmm_backward(g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, gradients: Any) -> Tensors:
     op, lhs_on, rhs_on, _, _ = attributes
     dy = gradients[0]
     if op == "dot":
@@ -229,7 +227,7 @@ edge_sum = Primitive(
 
 
 def _softmax_backward_backward(
-    g: GraphTensors, needs: Any, saved: Tensors, kept: Any, attributes: Any, gradients: Any
+    g: GraphTensors, needs: Any, saved: Any, kept: Any, attributes: Any, gradients: Any
 ) -> Tensors:
     """Of dz = p (dp - S(p dp)), where S sums over a node's edges and copies the sum back to them."""
     p, dp = saved
