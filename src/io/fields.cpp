@@ -14,28 +14,18 @@ std::string_view FieldCursor::field() const {
 
 void FieldCursor::skip() { leave(at_ + field().size()); }
 
-template <class T>
-bool FieldCursor::take(T& value) {
+bool FieldCursor::take_number(float& value) {
   const char* const first = at_ != end_ && *at_ == '+' ? at_ + 1 : at_;
-  T parsed = 0;
+  if (first != at_ && first != end_ && *first == '-') return false;  // "+-1"
+  float parsed = 0;
   const auto [p, code] = std::from_chars(first, end_, parsed);
-  if (p != end_ && p != nullptr && !is_separator(*p)) return false;
+  if (p != end_ && !is_separator(*p)) return false;
   if (code == std::errc::result_out_of_range) {
     // Too large is an error; too small is the nearest representable number. from_chars does not say which of the two it
     // was.
     double wide = 0;
-    if constexpr (std::is_same_v<T, float>) {
-      if (std::from_chars(first, end_, wide).ec == std::errc() && wide < 1 && wide > -1)
-        parsed = static_cast<float>(wide);
-      else
-        return false;
-    } else {
-      long double wider = 0;
-      if (std::from_chars(first, end_, wider).ec == std::errc() && wider < 1 && wider > -1)
-        parsed = static_cast<double>(wider);
-      else
-        return false;
-    }
+    if (std::from_chars(first, end_, wide).ec != std::errc() || wide >= 1 || wide <= -1) return false;
+    parsed = static_cast<float>(wide);
   } else if (code != std::errc()) {
     return false;
   }
@@ -43,9 +33,6 @@ bool FieldCursor::take(T& value) {
   leave(p);
   return true;
 }
-
-bool FieldCursor::take_number(double& value) { return take(value); }
-bool FieldCursor::take_number(float& value) { return take(value); }
 
 std::string quoted(std::string_view text) {
   constexpr size_t kShown = 40;

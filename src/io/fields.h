@@ -34,8 +34,7 @@ class FieldCursor {
     leave(p);
     return true;
   }
-  /// A decimal number (nan and inf included), correctly rounded; false when the field is none or overflows.
-  bool take_number(double& value);
+  /// A decimal number (nan and inf included), correctly rounded; false when the field is none or overflows float32.
   bool take_number(float& value);
   /// Skips the field.
   void skip();
@@ -47,8 +46,6 @@ class FieldCursor {
   bool trailing_separator() const { return at_ == end_ && pending_; }
 
  private:
-  template <class T>
-  bool take(T& value);
   void skip_blanks() {
     while (at_ != end_ && is_blank(*at_)) ++at_;
   }

@@ -27,6 +27,10 @@ constexpr std::array<std::pair<std::string_view, DType>, 13> kTypes = {{{"F64", 
                                                                         {"U64", DType::u64},
                                                                         {"BOOL", DType::boolean}}};
 
+std::string_view code_of(DType dtype) {
+  return std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& t) { return t.second == dtype; })->first;
+}
+
 struct Entry {
   std::string name, dtype;
   std::vector<int64_t> shape, offsets;
@@ -204,10 +208,8 @@ Status write_safetensors(const std::string& path, const std::map<std::string, Te
   int64_t at = 0;
   for (const auto& [name, t] : tensors) {
     if (name == "__metadata__") return fail(ErrorCode::invalid_argument, "no tensor may be called '__metadata__'");
-    const auto type =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& entry) { return entry.second == t.dtype; });
     const int64_t end = at + static_cast<int64_t>(t.bytes());
-    header[name] = {{"dtype", type->first}, {"shape", t.shape}, {"data_offsets", {at, end}}};
+    header[name] = {{"dtype", code_of(t.dtype)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string text;

@@ -103,6 +103,13 @@ TEST(CsvEdges, BadFieldsAreNamedWithLineColumnAndValue) {
   EXPECT_EQ(src(read("4611686018427387903 1\n")), Ids{(int64_t{1} << 62) - 1});
 }
 
+TEST(CsvEdges, WeightsTooSmallForFloat32RoundAndSignsStandAlone) {
+  EXPECT_EQ(read("0 1 +1e-60\n")->weights[0], 0.0f);
+  EXPECT_EQ(read("0 1 +.5\n")->weights[0], 0.5f);
+  EXPECT_TRUE(fails_with(read("0 1 +-1\n"), ErrorCode::corrupt, {"'+-1'"}));
+  EXPECT_TRUE(fails_with(read("0 1 ++1\n"), ErrorCode::corrupt, {"'++1'"}));
+}
+
 TEST(CsvEdges, LongValuesAreCutInMessages) {
   const auto e = read("0 " + std::string(5000, 'a') + "\n");
   ASSERT_FALSE(e);
