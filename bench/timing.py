@@ -1,7 +1,7 @@
 """Interleaved timing: every contestant is called once per round, and only minima and ratios are reported.
 
-Machines are shared and noisy, so the noise is measured with the contestants: one of them runs twice under two names, and
-the spread of that ratio, which should be 1, is what `compare.py` holds wins against.
+Machines are shared and noisy, so the noise is measured with the contestants: one of them runs twice under two names,
+and the spread of that ratio, which should be 1, is what `compare.py` holds wins against.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def sddmm_dot(g, u: torch.Tensor, x: torch.Tensor, out: torch.Tensor) -> Callabl
 
 
 def gcn(g, x: torch.Tensor, bias: torch.Tensor, out: torch.Tensor) -> Callable:
-    """A GCN layer after the projection: normalisation, self-loops, bias, ReLU. Coefficients are made once, as in training."""
+    """A GCN layer after the projection: normalisation, self-loops, bias, ReLU. Coefficients are made once."""
     made = _core.gcn_coefficients(g._core, NORMS["pyg"], 1.0, None, F32, 1)
     features, result = operand(x), operand(out)
     return lambda: _core.gcn(g._core, False, made, features, bias.data_ptr(), ACTIVATIONS["relu"], 0.01, result, 1)

@@ -1,7 +1,7 @@
 """`./dev bench sparse`: Pantile's sparse operators and their rivals, interleaved in one run.
 
 Writes one JSON document: `machine`, `versions`, `unavailable` (rival -> why), `noise` (a contestant against itself),
-`records` (one per graph, operator, width, thread count) and `summary` (ratios of minima; docs/benchmarks.md has the keys).
+`records` (one per graph, operator, width, thread count) and `summary` (ratios of minima; see docs/benchmarks.md).
 """
 
 from __future__ import annotations
