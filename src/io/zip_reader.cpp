@@ -184,9 +184,11 @@ class EntryStream final : public ByteStream {
     while (z_.avail_out > 0) {
       PANTILE_CHECK(refill());
       const int code = inflate(&z_, Z_NO_FLUSH);
-      if (code == Z_STREAM_END && z_.avail_out == 0) ended_ = true;
-      if (code != Z_OK && !ended_)
+      ended_ = code == Z_STREAM_END;
+      // A stream may end only with the last byte asked for: asking an ended one for more would go on for ever.
+      if ((code != Z_OK && !ended_) || (ended_ && z_.avail_out > 0)) {
         return broken(source_, fmt::format("entry {}: broken or truncated compressed data", quoted(entry_.name)));
+      }
     }
     return {};
   }

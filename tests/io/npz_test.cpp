@@ -145,13 +145,13 @@ TEST(Npz, RefusesMembersThatShareBytes) {
                          {"overlap"}));
 }
 
-TEST(Npz, RefusesMoreDataThanDeclared) {
-  std::string packed(200, '\0');
+/// A deflated member that declares other content than it holds.
+Member deflated(const std::string& held, size_t declared_bytes, const std::string& checked) {
+  std::string packed(held.size() + 200, '\0');
   z_stream z = {};
   deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
-  const std::string more = kSmall + "and more";
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(more.data()));
-  z.avail_in = static_cast<uInt>(more.size());
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(held.data()));
+  z.avail_in = static_cast<uInt>(held.size());
   z.next_out = reinterpret_cast<Bytef*>(packed.data());
   z.avail_out = static_cast<uInt>(packed.size());
   deflate(&z, Z_FINISH);
@@ -159,9 +159,24 @@ TEST(Npz, RefusesMoreDataThanDeclared) {
   deflateEnd(&z);
   Member m = Member::of("a.npy", packed);
   m.method = 8;
-  m.unpacked = kSmall.size();
-  m.crc = crc32(0, reinterpret_cast<const Bytef*>(kSmall.data()), static_cast<uInt>(kSmall.size()));
-  EXPECT_TRUE(fails_with(read(archive({m})), ErrorCode::corrupt, {"more data"}));
+  m.unpacked = declared_bytes;
+  m.crc = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+  return m;
+}
+
+TEST(Npz, RefusesMoreDataThanDeclared) {
+  EXPECT_TRUE(fails_with(read(archive({deflated(kSmall + "and more", kSmall.size(), kSmall)})), ErrorCode::corrupt,
+                         {"more data"}));
+  EXPECT_TRUE(read(archive({deflated(kSmall, kSmall.size(), kSmall)})));
+}
+
+TEST(Npz, RefusesLessDataThanDeclaredWhereverItEnds) {
+  // 8 and 10 bytes are where the reader stops to look at what it has: an end just there once kept it waiting for ever.
+  for (size_t held = 0; held < kSmall.size(); ++held) {
+    EXPECT_TRUE(fails_with(read(archive({deflated(kSmall.substr(0, held), kSmall.size(), kSmall)})), ErrorCode::corrupt,
+                           {"compressed data"}))
+        << held;
+  }
 }
 
 TEST(Npz, ReadsWhatItWritesStoredAndDeflated) {
