@@ -97,11 +97,9 @@ def ensure_torch(must: bool = True) -> bool:
             outcome = run(f"torch-{at}", f"install torch {TORCH}: {where}", _pip(*arguments), fix=fix, must=must and last, quiet_failure=not last)
             if outcome.passed:
                 break
-    version = torch_version()
-    if version is None:
+    if torch_version() is None:
         say("note", "no torch: the parts that need it are left out")
         return False
-    CONSTRAINTS.write_text(f"torch=={version}\n", encoding="utf-8")
     return True
 
 
@@ -115,7 +113,10 @@ def ensure_requirements(name: str, must: bool = True) -> bool:
     if stamp.exists() and stamp.read_text(encoding="utf-8") == key:
         say("ok", f"Python packages ({name}): all are there", time.monotonic() - start)
         return True
-    constraint = ["--constraint", str(CONSTRAINTS)] if before else []
+    constraint = []
+    if before is not None:
+        CONSTRAINTS.write_text(f"torch=={before}\n", encoding="utf-8")
+        constraint = ["--constraint", str(CONSTRAINTS)]
     outcome = run(
         f"pip-{name}",
         f"install Python packages ({name})",

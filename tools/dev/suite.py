@@ -27,7 +27,7 @@ THREAD_FILTER = "*Thread*:*Concurrent*:*Pool*:*Parallel*:*Deterministic*:*Bitwis
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:die_after_fork=0",
     "OPENBLAS_NUM_THREADS": "1",
 }
 
