@@ -19,7 +19,7 @@ target_compile_definitions(pantile_simd INTERFACE
   HWY_DISABLED_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
 
 # Header-only and used only inside .cpp files: whoever links the installed library does not need them.
-set(PANTILE_HEADER_ONLY fmt::fmt-header-only nlohmann_json::nlohmann_json xxhash)
+set(PANTILE_HEADER_ONLY nlohmann_json::nlohmann_json xxhash)
 
 add_library(pantile_options INTERFACE)
 target_compile_features(pantile_options INTERFACE cxx_std_20)

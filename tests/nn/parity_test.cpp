@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 json golden() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path().parent_path() / "golden" / "nn_layers.json");
+  std::ifstream file(std::filesystem::path(PANTILE_TESTS_DIR) / "golden" / "nn_layers.json");
   return json::parse(file);
 }
 
