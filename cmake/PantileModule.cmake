@@ -14,9 +14,12 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 # Kernels are compiled for the baseline (portable on x86, NEON on Arm), AVX2 and AVX3 and chosen at run time. The targets between
 # cost compile time and gain nothing; SVE and RVV cannot hold vectors in arrays. Every source that includes Highway must see
 # the same list, or its inline functions differ between files.
+set(disabled HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
+if(PANTILE_SANITIZE)
+  string(APPEND disabled "|HWY_AVX3")  # the same source as AVX2: a second copy under a sanitizer finds nothing new and takes minutes
+endif()
 add_library(pantile_simd INTERFACE)
-target_compile_definitions(pantile_simd INTERFACE
-  HWY_DISABLED_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
+target_compile_definitions(pantile_simd INTERFACE "HWY_DISABLED_TARGETS=${disabled}")
 
 # Header-only and used only inside .cpp files: whoever links the installed library does not need them.
 set(PANTILE_HEADER_ONLY nlohmann_json::nlohmann_json xxhash)
