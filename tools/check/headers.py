@@ -1,4 +1,7 @@
-"""Header self-sufficiency: every header compiles by itself. Results are cached by the text of the header and all it includes of ours."""
+"""Header self-sufficiency: every header compiles by itself.
+
+A header that some source file includes before anything else is proven by every build, and so is what such a header includes first; the
+others are compiled here. Results are cached by the text of the header and all it includes of ours."""
 
 from __future__ import annotations
 
@@ -10,12 +13,33 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from tree import Finding, files, read
 
 FLAGS = ["-std=c++20", "-fsyntax-only", "-x", "c++", "-Wall", "-Wextra", "-DFMT_HEADER_ONLY"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def _resolve(target: str, path: Path, root: Path) -> Optional[Path]:
+    """The file of ours that an include in `path` names, or None."""
+    candidates = (root / "include" / target, root / "src" / target, path.parent / target, root / target)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def proven_by_the_build(root: Path) -> Set[Path]:
+    """Headers that come first in a translation unit."""
+    proven: Set[Path] = set()
+    for source in files(root, (".cpp",), ("src", "cli", "tests", "examples")):
+        path = source
+        while True:
+            first = INCLUDE.search(read(path))
+            header = _resolve(first.group(1), path, root) if first else None
+            if header is None or header in proven:
+                break
+            proven.add(header)
+            path = header
+    return proven
 
 
 def _key(path: Path, root: Path, known: Dict[Path, str]) -> str:
@@ -26,10 +50,9 @@ def _key(path: Path, root: Path, known: Dict[Path, str]) -> str:
     text = read(path)
     digest = hashlib.sha256(text.encode())
     for target in INCLUDE.findall(text):
-        for candidate in (root / "include" / target, root / "src" / target, path.parent / target, root / target):
-            if candidate.is_file():
-                digest.update(_key(candidate, root, known).encode())
-                break
+        ours = _resolve(target, path, root)
+        if ours is not None:
+            digest.update(_key(ours, root, known).encode())
     known[path] = digest.hexdigest()
     return known[path]
 
@@ -52,7 +75,8 @@ def check(root: Path) -> Iterator[Finding]:
     except (OSError, ValueError):
         cache = {}
     known: Dict[Path, str] = {}
-    headers = [path for path in files(root, (".h",), ("include", "src", "cli")) if not path.name.endswith("-inl.h")]
+    proven = proven_by_the_build(root)
+    headers = [path for path in files(root, (".h",), ("include", "src", "cli")) if not path.name.endswith("-inl.h") and path not in proven]
     keys = {path: _key(path, root, known) + compiler for path in headers}
     stale: List[Path] = [path for path in headers if cache.get(str(path.relative_to(root))) != keys[path]]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as executor:
