@@ -3,8 +3,8 @@
 #include <pantile/graph/generate.h>
 #include <pantile/nn/trainer.h>
 
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
 using namespace pantile;
@@ -23,7 +23,8 @@ static Result<nn::Dataset> make_dataset() {
   PANTILE_TRY(data.features, nn::make_features(std::move(x), 0));
   data.labels = blocks.labels;
   data.classes = 4;
-  data.split = nn::random_split(data.labels, data.classes, {.train_per_class = 20, .validation = 500, .test = 1000, .seed = 3});
+  data.split =
+      nn::random_split(data.labels, data.classes, {.train_per_class = 20, .validation = 500, .test = 1000, .seed = 3});
   return data;
 }
 
@@ -33,7 +34,8 @@ static Status run() {
   for (const nn::ModelKind kind : {nn::ModelKind::mlp, nn::ModelKind::gcn}) {
     PANTILE_TRY(auto network, nn::Network<float>::make(nn::default_model(kind), topology, data.shape(), 0));
     PANTILE_TRY(const nn::TrainResult result, nn::train(network, data, nn::default_training(kind)));
-    std::printf("%s: test accuracy %.3f after %d epochs\n", nn::name(kind), result.test.accuracy, static_cast<int>(result.best_epoch));
+    std::printf("%s: test accuracy %.3f after %d epochs\n", nn::name(kind), result.test.accuracy,
+                static_cast<int>(result.best_epoch));
   }
   return {};
 }

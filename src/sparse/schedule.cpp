@@ -5,8 +5,8 @@
 namespace pantile::sparse {
 namespace {
 
-/// The order in which a unit visits its rows. Empty rows come first, so that no kernel asks in its inner loops; the others by
-/// ascending degree where rows are short, else as stored. Counting sort; `count` is scratch.
+/// The order in which a unit visits its rows. Empty rows come first, so that no kernel asks in its inner loops; the
+/// others by ascending degree where rows are short, else as stored. Counting sort; `count` is scratch.
 void order_rows(const int64_t* ptr, const Unit& u, std::vector<int32_t>& count, int32_t* order) {
   const bool by_degree = sorted_by_degree(u);
   const auto key = [&](int64_t i) -> size_t {

@@ -1,20 +1,21 @@
 #pragma once
 
+#include <pantile/core/error.h>
 #include <cstddef>
 #include <cstdint>
-#include <pantile/core/error.h>
 #include <span>
 #include <utility>
 
 namespace pantile {
 
-/// Owned, uninitialised memory that starts on a 64-byte line; from 4 MiB on it starts on a 2 MiB page and asks for huge pages
-/// (a fresh output's page faults otherwise cost up to as much as the work that fills it).
-/// Invariants: data() is null exactly when bytes() == 0. Move-only.
+/// Owned, uninitialised memory that starts on a 64-byte line; from 4 MiB on it starts on a 2 MiB page and asks for huge
+/// pages (a fresh output's page faults otherwise cost up to as much as the work that fills it). Invariants: data() is
+/// null exactly when bytes() == 0. Move-only.
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
@@ -32,8 +33,14 @@ class Buffer {
   void* data() { return data_; }
   const void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  template <class T> T* as() { return static_cast<T*>(data_); }
-  template <class T> const T* as() const { return static_cast<const T*>(data_); }
+  template <class T>
+  T* as() {
+    return static_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
 
  private:
   void* data_ = nullptr;

@@ -16,8 +16,8 @@ struct CpuInfo {
 };
 CpuInfo cpu_info();
 
-/// Measured peaks of this machine, with `threads` threads of its own (minimum time over repetitions, about one second in all). A figure is 0
-/// when memory for its measurement is missing.
+/// Measured peaks of this machine, with `threads` threads of its own (minimum time over repetitions, about one second
+/// in all). A figure is 0 when memory for its measurement is missing.
 struct MachinePeaks {
   double copy_gb_per_s = 0;           ///< memcpy of arrays far larger than the last cache: bytes read + written
   double gather_gb_per_s = 0;         ///< random 256-byte rows summed from a table far larger than the last cache

@@ -8,7 +8,8 @@
 
 namespace pantile {
 
-/// What kind of trouble an Error reports. Bindings map each kind to one exception class and the command line to one exit code.
+/// What kind of trouble an Error reports. Bindings map each kind to one exception class and the command line to one
+/// exit code.
 enum class ErrorCode {
   invalid_argument,  ///< a value, shape or option that is not allowed (Python: ValueError; exit 2)
   out_of_range,      ///< an index outside its table (Python: IndexError; exit 2)
@@ -28,7 +29,8 @@ struct ErrorDetail {
   std::string value;
 };
 
-/// An error is a value. The message says what was wrong, where, what was allowed, and the smallest change that would fit.
+/// An error is a value. The message says what was wrong, where, what was allowed, and the smallest change that would
+/// fit.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
@@ -44,7 +46,8 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 /// `return fail(ErrorCode::io, fmt::format(...));`
-[[nodiscard]] inline tl::unexpected<Error> fail(ErrorCode code, std::string message, std::vector<ErrorDetail> details = {}) {
+[[nodiscard]] inline tl::unexpected<Error> fail(ErrorCode code, std::string message,
+                                                std::vector<ErrorDetail> details = {}) {
   return tl::unexpected<Error>(Error{code, std::move(message), std::move(details)});
 }
 
@@ -52,16 +55,17 @@ using Status = Result<void>;
 #define PANTILE_CONCAT(a, b) PANTILE_CONCAT_INNER(a, b)
 
 /// PANTILE_TRY(auto graph, read_graph(path)); — declares `graph`, or returns the error to the caller.
-#define PANTILE_TRY(declaration, expression) PANTILE_TRY_INNER(PANTILE_CONCAT(pantile_try_, __LINE__), declaration, expression)
-#define PANTILE_TRY_INNER(temporary, declaration, expression)                      \
-  auto temporary = (expression);                                                   \
+#define PANTILE_TRY(declaration, expression) \
+  PANTILE_TRY_INNER(PANTILE_CONCAT(pantile_try_, __LINE__), declaration, expression)
+#define PANTILE_TRY_INNER(temporary, declaration, expression)                              \
+  auto temporary = (expression);                                                           \
   if (!temporary) return ::tl::unexpected<::pantile::Error>(std::move(temporary.error())); \
   declaration = std::move(*temporary)
 
 /// PANTILE_CHECK(validate(x)); — returns the error of a Status or Result to the caller, drops the value.
-#define PANTILE_CHECK(expression)                                                              \
-  do {                                                                                         \
-    auto pantile_status = (expression);                                                        \
+#define PANTILE_CHECK(expression)                                                                      \
+  do {                                                                                                 \
+    auto pantile_status = (expression);                                                                \
     if (!pantile_status) return ::tl::unexpected<::pantile::Error>(std::move(pantile_status.error())); \
   } while (false)
 

@@ -6,15 +6,17 @@
 
 namespace pantile {
 
-template <class Signature> class FunctionRef;
+template <class Signature>
+class FunctionRef;
 
 /// A borrowed callable: two words, no allocation. It must not outlive what it refers to.
 template <class R, class... Args>
 class FunctionRef<R(Args...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, Args...>)
-  FunctionRef(F&& f) : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))) {
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, Args...>)
+      FunctionRef(F&& f)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))) {
     call_ = [](void* object, Args... args) -> R {
       return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
     };

@@ -13,7 +13,8 @@ struct Hash128 {
   std::string hex() const;  ///< 32 lower-case digits, high word first
 };
 
-/// Hash of a byte range: XXH3-128 over the digests of fixed 1 MiB pieces, computed in parallel; the same for any thread count.
+/// Hash of a byte range: XXH3-128 over the digests of fixed 1 MiB pieces, computed in parallel; the same for any thread
+/// count.
 Hash128 hash_bytes(const void* data, size_t bytes, Hash128 seed = {});
 
 }  // namespace pantile

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <pantile/core/dtype.h>
+#include <cstdint>
 
 namespace pantile {
 
 /// A borrowed dense matrix, row-major, unit column stride; nothing is owned or copied.
-/// Invariants: rows >= 0, cols >= 0, row_stride >= cols (elements) when rows > 1, data may be null only when rows * cols == 0.
+/// Invariants: rows >= 0, cols >= 0, row_stride >= cols (elements) when rows > 1, data may be null only when rows *
+/// cols == 0.
 struct ConstMatrix {
   const void* data = nullptr;
   DType dtype = DType::f32;
@@ -14,7 +15,10 @@ struct ConstMatrix {
   int64_t cols = 0;
   int64_t row_stride = 0;  ///< elements between the starts of two rows
 
-  template <class T> const T* as() const { return static_cast<const T*>(data); }
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
 };
 
 /// The same, writable.
@@ -25,7 +29,10 @@ struct Matrix {
   int64_t cols = 0;
   int64_t row_stride = 0;
 
-  template <class T> T* as() const { return static_cast<T*>(data); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   operator ConstMatrix() const { return {data, dtype, rows, cols, row_stride}; }
 };
 

@@ -6,9 +6,9 @@
 
 namespace pantile {
 
-/// Shows long work on stderr: a bar with rate and remaining time on a terminal, a plain line every few seconds otherwise,
-/// nothing when quiet. Only programs (cli, python) make visible ones; the library takes a Progress* that may be null.
-/// Thread-safe: advance() may be called from any thread.
+/// Shows long work on stderr: a bar with rate and remaining time on a terminal, a plain line every few seconds
+/// otherwise, nothing when quiet. Only programs (cli, python) make visible ones; the library takes a Progress* that may
+/// be null. Thread-safe: advance() may be called from any thread.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -24,8 +24,8 @@ class Progress {
 
 /// style: automatic looks at whether the output is a terminal that can redraw a line. NO_COLOR is honoured.
 enum class ProgressStyle { automatic, bar, lines, quiet };
-/// Writes to file descriptor `fd` (stderr). While any of these lives, the first Ctrl-C only makes cancelled() true and a second one ends the
-/// program as usual; for programs, not for libraries inside another one's process.
+/// Writes to file descriptor `fd` (stderr). While any of these lives, the first Ctrl-C only makes cancelled() true and
+/// a second one ends the program as usual; for programs, not for libraries inside another one's process.
 std::unique_ptr<Progress> make_progress(ProgressStyle style, int fd = 2);
 
 }  // namespace pantile

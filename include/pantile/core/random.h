@@ -5,8 +5,9 @@
 
 namespace pantile {
 
-/// Philox4x32-10 (Salmon et al., SC'11): four random words from a key and a counter, with no state. The same (seed, counter)
-/// gives the same words on every machine and for any number of threads, which is what dropout masks and generators need.
+/// Philox4x32-10 (Salmon et al., SC'11): four random words from a key and a counter, with no state. The same (seed,
+/// counter) gives the same words on every machine and for any number of threads, which is what dropout masks and
+/// generators need.
 std::array<uint32_t, 4> philox4x32(uint64_t seed, uint64_t counter_high, uint64_t counter_low);
 
 /// A stream of numbers over philox4x32. Copyable; not thread-safe; give each thread or chunk a stream of its own.

@@ -14,9 +14,10 @@ struct Operand {
   ConstMatrix values;  ///< [rows | cols | edges, F]
 };
 
-/// out[k, :] = op(lhs, rhs) for every edge k in CSR order (DGL gsddmm). dot: per head, out [edges, heads] with heads dividing F.
-/// The other operations: out [edges, F]; an operand with one column is broadcast over F, one with `heads` columns over each head.
-/// dtype: f32, f64, bf16, f16, the same for both operands; out has the dtype of the operands (dot on bf16/f16: f32 out is allowed too).
+/// out[k, :] = op(lhs, rhs) for every edge k in CSR order (DGL gsddmm). dot: per head, out [edges, heads] with heads
+/// dividing F. The other operations: out [edges, F]; an operand with one column is broadcast over F, one with `heads`
+/// columns over each head. dtype: f32, f64, bf16, f16, the same for both operands; out has the dtype of the operands
+/// (dot on bf16/f16: f32 out is allowed too).
 Status sddmm(const Plan& plan, EdgeOp op, Operand lhs, Operand rhs, int64_t heads, Matrix out);
 
 }  // namespace pantile::sparse

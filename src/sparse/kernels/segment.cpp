@@ -112,10 +112,14 @@ HWY_EXPORT(SegmentFold);
 }  // namespace
 
 SpmmKernel segment_kernel() {
-  return {[](const SpmmArgs& a, int64_t first, int64_t last) { HWY_DYNAMIC_DISPATCH(SegmentUnits)
-                                                               (a, first, last); },
-          [](const SpmmArgs& a) { HWY_DYNAMIC_DISPATCH(SegmentFold)
-                                  (a); }};
+  return {[](const SpmmArgs& a, int64_t first, int64_t last) {
+            HWY_DYNAMIC_DISPATCH(SegmentUnits)
+            (a, first, last);
+          },
+          [](const SpmmArgs& a) {
+            HWY_DYNAMIC_DISPATCH(SegmentFold)
+            (a);
+          }};
 }
 }  // namespace pantile::sparse
 #endif

@@ -168,10 +168,14 @@ HWY_EXPORT(SpmmArgFold);
 }  // namespace
 
 SpmmKernel arg_kernel() {
-  return {[](const SpmmArgs& a, int64_t first, int64_t last) { HWY_DYNAMIC_DISPATCH(SpmmArgUnits)
-                                                               (a, first, last); },
-          [](const SpmmArgs& a) { HWY_DYNAMIC_DISPATCH(SpmmArgFold)
-                                  (a); }};
+  return {[](const SpmmArgs& a, int64_t first, int64_t last) {
+            HWY_DYNAMIC_DISPATCH(SpmmArgUnits)
+            (a, first, last);
+          },
+          [](const SpmmArgs& a) {
+            HWY_DYNAMIC_DISPATCH(SpmmArgFold)
+            (a);
+          }};
 }
 }  // namespace pantile::sparse
 #endif

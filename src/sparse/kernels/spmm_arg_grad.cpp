@@ -131,8 +131,10 @@ SpmmKernel arg_grad_kernel() {
   return {[](const SpmmArgs& a, int64_t first, int64_t last) {
             HWY_DYNAMIC_DISPATCH(SpmmArgGradUnits)(a, first, last);
           },
-          [](const SpmmArgs& a) { HWY_DYNAMIC_DISPATCH(SpmmArgGradFold)
-                                  (a); }};
+          [](const SpmmArgs& a) {
+            HWY_DYNAMIC_DISPATCH(SpmmArgGradFold)
+            (a);
+          }};
 }
 }  // namespace pantile::sparse
 #endif
