@@ -83,7 +83,7 @@ def pytest(tally: Tally, label: str, folders: Sequence[str], *arguments: str) ->
     report = REPORTS / f"pytest-{name}.xml"
     report.unlink(missing_ok=True)
     present = [folder for folder in folders if (ROOT / folder).is_dir()]
-    command = [environment.PYTHON, "-m", "pytest", "-q", f"--junitxml={report}", *present, *arguments]
+    command = [environment.PYTHON, "-m", "pytest", "-q", "--durations=15", f"--junitxml={report}", *present, *arguments]
     outcome = run(f"pytest-{name}", label, command, fix=FIX, must=False, timeout=1500, env=program_environment())
     tally.add_junit(label, report, outcome)
 
