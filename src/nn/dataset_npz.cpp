@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <cmath>
-#include <cstring>
 #include <map>
 
 #include "nn/raw_dataset.h"
@@ -59,9 +57,8 @@ struct Reader {
   Status features(RawDataset& raw) const {
     PANTILE_TRY(const Tensor* t, find("x"));
     if (t->shape.size() != 2) return refuse(fmt::format("x is {}", shape_text(t->shape)));
-    PANTILE_TRY(const auto x, to_float32(t->view(), path + ": x"));
-    PANTILE_CHECK(raw.features.resize(t->shape[0], t->shape[1]));
-    if (!x.empty()) std::memcpy(raw.features.data(), x.data(), static_cast<size_t>(x.size()) * sizeof(float));
+    PANTILE_TRY(auto x, to_float32(t->view(), path + ": x"));
+    PANTILE_TRY(raw.features, DenseMatrix<float>::adopt(std::move(x), t->shape[0], t->shape[1]));
     return {};
   }
 

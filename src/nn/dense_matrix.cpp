@@ -1,5 +1,6 @@
 #include <pantile/nn/dense_matrix.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 
 namespace pantile::nn {
@@ -20,6 +21,19 @@ Result<DenseMatrix<T>> DenseMatrix<T>::zeros(int64_t rows, int64_t cols) {
   DenseMatrix m;
   PANTILE_CHECK(m.resize(rows, cols));
   m.fill(T{0});
+  return m;
+}
+
+template <class T>
+Result<DenseMatrix<T>> DenseMatrix<T>::adopt(Array<T> elements, int64_t rows, int64_t cols) {
+  PANTILE_TRY(const int64_t size, checked_multiply(rows, cols));
+  if (size != elements.size()) {
+    return fail(ErrorCode::invalid_argument, fmt::format("{} elements for [{}, {}]", elements.size(), rows, cols));
+  }
+  DenseMatrix m;
+  m.storage_ = std::move(elements);
+  m.rows_ = rows;
+  m.cols_ = cols;
   return m;
 }
 

@@ -221,6 +221,8 @@ def interrupt(pantile, arguments, seconds, number=signal.SIGINT):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A program started in the background of a script inherits an ignored SIGINT; a user's terminal does not do that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         # A suite in the background of a shell inherits an ignored SIGINT, and the program rightly goes on ignoring it.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )

@@ -14,6 +14,8 @@ class DenseMatrix {
  public:
   /// Every element 0. Errors: out_of_memory; a product of sizes that does not fit in 63 bits.
   static Result<DenseMatrix> zeros(int64_t rows, int64_t cols);
+  /// Takes over `elements`, which hold rows * cols values. Errors: invalid_argument when they do not.
+  static Result<DenseMatrix> adopt(Array<T> elements, int64_t rows, int64_t cols);
 
   /// Changes the shape; contents are then undefined. Memory is kept when it is large enough, so that a training loop
   /// touches no fresh pages after its first epoch.
