@@ -237,6 +237,22 @@ def noise(records: list[dict]) -> dict[str, float]:
     return {"median": ratios[len(ratios) // 2], "p95": ratios[min(len(ratios) - 1, int(0.95 * len(ratios)))]}
 
 
+def document_of(bench: Bench, options: argparse.Namespace, began: float) -> dict:
+    """Everything measured so far, with its summary."""
+    summary = summarise(bench.records, "dgl" not in bench.unavailable)
+    return {
+        "benchmark": "sparse",
+        "quick": options.quick,
+        "machine": {"cpu": rivals.cpu_name(), "simd": pantile.cpu_info()["simd_target"]},
+        "versions": rivals.versions() | {"pantile": pantile.__version__},
+        "unavailable": bench.unavailable,
+        "noise": noise(bench.records),
+        "seconds": time.time() - began,
+        "summary": {k: v for k, v in summary.items() if v is not None} if options.only else summary,
+        "records": bench.records,
+    }
+
+
 def main() -> int:
     """Runs the benchmark; prints the summary as JSON on stdout."""
     parser = argparse.ArgumentParser(prog="./dev bench sparse", description=__doc__.splitlines()[0])
@@ -258,22 +274,9 @@ def main() -> int:
             attention.measure(bench, name, g)
         if "spmm" in only:
             bench.spmm(name, g)
-    document = {
-        "benchmark": "sparse",
-        "quick": options.quick,
-        "machine": {"cpu": rivals.cpu_name(), "threads": 2, "simd": pantile.cpu_info()["simd_target"]},
-        "versions": rivals.versions() | {"pantile": pantile.__version__},
-        "unavailable": bench.unavailable,
-        "noise": noise(bench.records),
-        "seconds": time.time() - began,
-        "summary": {} if options.only else summarise(bench.records, "dgl" not in bench.unavailable),
-        "records": bench.records,
-    }
-    if options.only:
-        full = summarise(bench.records, "dgl" not in bench.unavailable)
-        document["summary"] = {k: v for k, v in full.items() if v is not None}
-    if options.json:
-        Path(options.json).write_text(json.dumps(document, indent=1))
+        document = document_of(bench, options, began)
+        if options.json:  # after every graph: an interrupted run keeps what it measured
+            Path(options.json).write_text(json.dumps(document, indent=1))
     print(json.dumps(document["summary"], indent=1))
     return 0
 
