@@ -35,7 +35,7 @@ def _demo(options) -> int:
     return demo.run_demo(options.data, options.quick)
 
 
-@command("test", "prove it right; ends with `N passed, N failed`", (["--ci"], {"action": "store_true", "help": "with sanitizers, fuzzing and docs"}),
+@command("test", "prove it right; ends with `N passed, N failed`", (["--ci"], {"action": "store_true", "help": "with fuzzing and docs"}),
          (["--long"], {"action": "store_true", "help": "with long fuzzing and full matrices"}))
 def _test(options) -> int:
     return suite.run_all(options.ci, options.long)
