@@ -223,8 +223,6 @@ def interrupt(pantile, arguments, seconds, number=signal.SIGINT):
         start_new_session=True,
         # A program started in the background of a script inherits an ignored SIGINT; a user's terminal does not do that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        # A suite in the background of a shell inherits an ignored SIGINT, and the program rightly goes on ignoring it.
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     time.sleep(seconds)
     process.send_signal(number)
