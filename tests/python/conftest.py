@@ -13,6 +13,11 @@ import scipy.sparse as sp
 
 import pantile
 
+try:
+    import torch
+except ImportError:  # the tests that need it skip themselves
+    torch = None
+
 
 def random_edges(rows: int, cols: int, edges: int, seed: int) -> np.ndarray:
     """[2, edges] with duplicates and, for square graphs, loops; the first and last rows stay empty where there is
@@ -38,6 +43,15 @@ def run_python(code: str) -> None:
     """Runs code in a new interpreter that finds the package where this one found it."""
     environment = os.environ | {"PYTHONPATH": str(Path(pantile.__file__).parent.parent)}
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env=environment)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_torch_thread() -> None:
+    """Torch's own threads spin while they wait: on a busy machine that makes tiny operators 50 times slower. Tests
+    that are about
+    threads set their number themselves."""
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 @pytest.fixture
