@@ -45,8 +45,9 @@ def fashion() -> Path:
     dataset = FOLDER / "fashion" / "dataset.npz"
     fix = "apt-get install dataset-fashion-mnist; the program's own message is in the log"
     if not dataset.exists():
+        made, script = FOLDER / "making", EXAMPLES / "fashion.py"
+        shutil.rmtree(made, ignore_errors=True)
         shutil.rmtree(dataset.parent, ignore_errors=True)
-        made, script = dataset.with_name("making"), EXAMPLES / "fashion.py"
         count = ["--count", str(IMAGES)]
         run("demo-images", f"read {IMAGES} images of Fashion-MNIST", [sys.executable, script, "images", made, *count], fix=fix)
         knn = [build.PROGRAM, "graph", "knn", made / "images.npy", "--labels", made / "labels.npy", "--scale", str(1 / 255)]
