@@ -54,7 +54,7 @@ def agreement(halves: dict) -> bool:
 
 def times(halves: dict) -> None:
     """Seconds of one training epoch: ours in C++ and in PyTorch, and plain torch."""
-    print("\ntime of one training epoch (forward, backward, update), minimum")
+    print("\ntime of one training epoch (forward, backward, update) on one thread")
     torch = halves.get("PyTorch", {}).get("seconds_per_epoch", {})
     for model in halves["C++"]["seconds_per_epoch"]:
         print(f"  {NAMES[model]:14s} C++ {1e3 * halves['C++']['seconds_per_epoch'][model]:8.1f} ms", end="")

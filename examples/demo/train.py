@@ -13,7 +13,6 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, dropout
 
-import pantile
 from pantile.data import load_npz
 from pantile.nn import GATConv, GCNConv
 
@@ -125,7 +124,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", help="an npz with edge_index, x, y and the three masks")
     parser.add_argument("--out", required=True, help="where the JSON document goes")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5, help="trainings of each network; 0: none")
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--hidden", type=int, default=32)
     parser.add_argument("--heads", type=int, default=2)
@@ -133,16 +132,17 @@ def main() -> int:
     parser.add_argument("--input-dropout", type=float, default=0.0)
     parser.add_argument("--learning-rate", type=float, default=0.01)
     parser.add_argument("--weight-decay", type=float, default=5e-4)
-    parser.add_argument("--rounds", type=int, default=5, help="epochs that are timed")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5, help="epochs that are timed; 0: none")
     options = parser.parse_args()
-    torch.set_num_threads(pantile.num_threads())
+    torch.set_num_threads(options.threads)  # Pantile follows
     task = Task(options.data)
     accuracy = {}
-    for kind in ("mlp", "gcn", "gat"):
+    for kind in ("mlp", "gcn", "gat") if options.seeds else ():
         accuracy[kind] = [train(task, kind, seed, options) for seed in range(options.seeds)]
         print(f"{kind}: {' '.join(f'{value:.4f}' for value in accuracy[kind])}", file=sys.stderr, flush=True)
     kinds = ["mlp", "gcn", "plain_gcn_sparse_mm", "plain_gcn_scatter", "gat", "plain_gat_scatter"]
-    seconds = seconds_per_epoch(task, kinds, options.rounds, options)
+    seconds = seconds_per_epoch(task, kinds, options.rounds, options) if options.rounds else {}
     document = {"test_accuracy": accuracy, "seconds_per_epoch": seconds, "torch": torch.__version__}
     with open(options.out, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)

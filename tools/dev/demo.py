@@ -71,31 +71,56 @@ def own(data: str) -> Path:
     return dataset
 
 
+def cpp_training(name: str, what: str, dataset: Path, model: str, seeds: int, settings: dict) -> list:
+    """Runs `pantile sparse train` and returns its runs, one a seed."""
+    document = FOLDER / f"{name}.json"
+    command = [build.PROGRAM, "sparse", "train", "--data", dataset, "--model", model, "--seeds", str(seeds), "--patience", "0", "--json"]
+    command += ["--threads", "1", "--attention-dropout", "0"]  # the layers of the PyTorch half have none by default
+    command += [part for key, value in settings.items() for part in (f"--{key}", str(value))]
+    words = " ".join(shlex.quote(str(part)) for part in command)
+    fix = "the program's own message is in the log"
+    run(f"demo-{name}", what, ["bash", "-c", f"{words} >{shlex.quote(str(document))}"], fix=fix)
+    return json.loads(document.read_text(encoding="utf-8"))["runs"]
+
+
 def train_cpp(dataset: Path, seeds: int, settings: dict) -> dict:
-    """`pantile sparse train` for every model and seed: test accuracies and seconds per epoch."""
-    accuracy, seconds = {}, {}
+    """Test accuracies of every model and seed."""
+    accuracy = {}
     for model in MODELS:
-        document = FOLDER / f"cpp-{model}.json"
-        command = [build.PROGRAM, "sparse", "train", "--data", dataset, "--model", model, "--seeds", str(seeds), "--patience", "0", "--json"]
-        command += ["--attention-dropout", "0"]  # the layers of the PyTorch half have none by default
-        command += [part for name, value in settings.items() for part in (f"--{name}", str(value))]
-        words = " ".join(shlex.quote(str(part)) for part in command)
-        fix = "the program's own message is in the log"
-        run(f"demo-cpp-{model}", f"C++: train {model} with {seeds} seeds", ["bash", "-c", f"{words} >{shlex.quote(str(document))}"], fix=fix)
-        runs = json.loads(document.read_text(encoding="utf-8"))["runs"]
+        runs = cpp_training(f"cpp-{model}", f"C++: train {model} with {seeds} seeds", dataset, model, seeds, settings)
         accuracy[model] = [one["test"]["accuracy"] for one in runs]
+    return {"test_accuracy": accuracy}
+
+
+def time_cpp(dataset: Path, settings: dict) -> dict:
+    """Seconds of a training epoch of every model."""
+    seconds, few = {}, {**settings, "epochs": 10}
+    for model in MODELS:
+        runs = cpp_training(f"cpp-time-{model}", f"C++: time epochs of {model}", dataset, model, 2, few)
         seconds[model] = min(one["seconds_per_epoch"] for one in runs)
-    return {"test_accuracy": accuracy, "seconds_per_epoch": seconds}
+    return seconds
+
+
+def torch_script(name: str, what: str, dataset: Path, settings: dict, *options: str) -> dict:
+    """Runs examples/demo/train.py and returns its document."""
+    document = FOLDER / f"{name}.json"
+    command = [environment.PYTHON, EXAMPLES / "train.py", dataset, "--out", document, *options]
+    command += [part for key, value in settings.items() for part in (f"--{key}", str(value))]
+    fix = "the end of the log says why; the C++ half does not need torch"
+    run(f"demo-{name}", what, command, fix=fix, env={**build.program_environment(), "OMP_NUM_THREADS": "1"})
+    return json.loads(document.read_text(encoding="utf-8"))
 
 
 def train_torch(dataset: Path, seeds: int, settings: dict) -> dict:
-    """examples/demo/train.py: the same networks in PyTorch, and the time of an epoch against plain torch."""
-    command = [environment.PYTHON, EXAMPLES / "train.py", dataset, "--seeds", str(seeds), "--out", FOLDER / "torch.json"]
-    command += [part for name, value in settings.items() for part in (f"--{name}", str(value))]
-    fix = "the end of the log says why; the C++ half above does not need torch"
-    run("demo-torch", f"PyTorch: train mlp, gcn, gat with {seeds} seeds, then time epochs against plain torch", command, fix=fix,
-        env=build.program_environment())
-    return json.loads((FOLDER / "torch.json").read_text(encoding="utf-8"))
+    """The same networks in PyTorch, with pantile.nn."""
+    what = f"PyTorch: train {', '.join(MODELS)} with {seeds} seeds"
+    return torch_script("torch", what, dataset, settings, "--seeds", str(seeds), "--rounds", "0")
+
+
+def time_torch(dataset: Path, settings: dict) -> dict:
+    """Seconds of a training epoch of every model, and of the same layers in plain torch."""
+    what = "PyTorch: time epochs, ours and plain torch in turn"
+    return torch_script("torch-time", what, dataset, settings, "--seeds", "0", "--rounds", "8")["seconds_per_epoch"]
 
 
 def run_demo(data: Optional[str], quick: bool) -> int:
@@ -107,9 +132,14 @@ def run_demo(data: Optional[str], quick: bool) -> int:
     seeds = 2 if quick else 5
     settings = {**SETTINGS, **({"epochs": 20} if quick else {})}
     FOLDER.mkdir(parents=True, exist_ok=True)
-    halves = {"C++": train_cpp(dataset, seeds, settings)}
+    halves = {"C++": {}, **({"PyTorch": {}} if have_torch else {})}
+    jobs = [lambda: halves["C++"].update(train_cpp(dataset, seeds, settings))]
     if have_torch:
-        halves["PyTorch"] = train_torch(dataset, seeds, settings)
+        jobs.append(lambda: halves["PyTorch"].update(train_torch(dataset, seeds, settings)))
+    side_by_side(*jobs)  # one thread each; both time their epochs alone
+    halves["C++"]["seconds_per_epoch"] = time_cpp(dataset, settings)
+    if have_torch:
+        halves["PyTorch"]["seconds_per_epoch"] = time_torch(dataset, settings)
     document = FOLDER / "result.json"
     document.write_text(json.dumps({"dataset": os.path.relpath(dataset, ROOT), "seeds": seeds, "settings": settings, "halves": halves}, indent=1), encoding="utf-8")
     print(flush=True)
