@@ -75,7 +75,7 @@ def cpp_training(name: str, what: str, dataset: Path, model: str, seeds: int, se
     """Runs `pantile sparse train` and returns its runs, one a seed."""
     document = FOLDER / f"{name}.json"
     command = [build.PROGRAM, "sparse", "train", "--data", dataset, "--model", model, "--seeds", str(seeds), "--patience", "0", "--json"]
-    command += ["--threads", "1", "--attention-dropout", "0"]  # the layers of the PyTorch half have none by default
+    command += ["--threads", "1", "--attention-dropout", "0", "--normalise", "none"]  # as the PyTorch half
     command += [part for key, value in settings.items() for part in (f"--{key}", str(value))]
     words = " ".join(shlex.quote(str(part)) for part in command)
     fix = "the program's own message is in the log"
