@@ -175,6 +175,7 @@ struct Weights {
 /// Writes a finished row as it is.
 template <class T>
 struct Store {
+  static constexpr bool kBegins = false;  ///< true: begin(place, i, acc) says what row i starts from, instead of 0
   using V = hn::Vec<Tag<T>>;
   Store(const SpmmArgs&, const Place&) {}
   HWY_INLINE void ahead(int64_t, size_t, size_t) const {
@@ -186,6 +187,7 @@ struct Store {
 /// Divides by the number of edges.
 template <class T>
 struct StoreMean {
+  static constexpr bool kBegins = false;
   using A = Accumulator<T>;
   using V = hn::Vec<Tag<T>>;
   StoreMean(const SpmmArgs&, const Place&) {}
@@ -239,15 +241,16 @@ HWY_INLINE void add_edge(const T* x, size_t stride, const Place& p, const W& w, 
   }
 }
 
-/// The edges [b, e) into acc[0 .. NV). ahead[t] is the column prefetched beside edge b + t.
-template <class Op, int NV, bool kPartial, class T, class W>
+/// The edges [b, e) into acc[0 .. NV), which holds what to begin with when kBegun. ahead[t] is the column prefetched
+/// beside edge b + t.
+template <class Op, int NV, bool kPartial, bool kBegun, class T, class W>
 HWY_INLINE void gather(const T* x, size_t stride, const Place& p, const W& w, const int32_t* col, const int32_t* ahead,
                        int64_t b, int64_t e, hn::Vec<Tag<T>>* acc) {
   constexpr int kChains = chains(NV);
   const Tag<T> d;
   hn::Vec<Tag<T>> s[kChains][NV];
   for (int u = 0; u < kChains; ++u)
-    for (int j = 0; j < NV; ++j) s[u][j] = Op::start(d);
+    for (int j = 0; j < NV; ++j) s[u][j] = kBegun && u == 0 ? acc[j] : Op::start(d);
   int64_t k = b;
   for (; k + kChains <= e; k += kChains)
     for (int u = 0; u < kChains; ++u)
@@ -285,7 +288,7 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
   hn::Vec<Tag<T>> acc[NV];
   if (u.slot >= 0) {
     const int64_t ahead = std::min(u.edge + distance, edges - (u.edge_end - u.edge));
-    gather<Op, NV, kPartial>(x, x_stride, p, w, col, col + ahead, u.edge, u.edge_end, acc);
+    gather<Op, NV, kPartial, false>(x, x_stride, p, w, col, col + ahead, u.edge, u.edge_end, acc);
     A* const part = static_cast<A*>(a.part) + static_cast<size_t>(u.slot) * static_cast<size_t>(a.width);
     for (int j = 0; j < NV; ++j) store_lanes<kPartial>(d, acc[j], part + p.first + offset<NV, Tag<T>>(p, j), p.count);
     return;
@@ -294,6 +297,7 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
   int64_t s = u.row;
   for (; s < u.row_end && ptr[order[s] + 1] == ptr[order[s]]; ++s) {  // an empty row gives 0 for every reduction
     for (int j = 0; j < NV; ++j) acc[j] = hn::Zero(d);
+    if constexpr (Finish::kBegins) finish.template begin<NV, kPartial>(p, order[s], acc);
     finish_row<NV, kPartial>(finish, p, order[s], 0, acc, y + static_cast<size_t>(order[s]) * y_stride);
   }
   // Rows sorted by degree look ahead by rows, since the next row in this order is as long as this one; else by edges.
@@ -304,7 +308,9 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
     const int64_t i = order[s], b = ptr[i], e = ptr[i + 1];
     const int64_t next = order[std::min(s + rows_ahead, a.csr.rows - 1)], ahead = sorted ? ptr[next] : b + distance;
     finish.ahead(next, p.first, NV * hn::Lanes(d) * sizeof(T));
-    gather<Op, NV, kPartial>(x, x_stride, p, w, col, col + std::min(ahead, edges - (e - b)), b, e, acc);
+    if constexpr (Finish::kBegins) finish.template begin<NV, kPartial>(p, i, acc);
+    gather<Op, NV, kPartial, Finish::kBegins>(x, x_stride, p, w, col, col + std::min(ahead, edges - (e - b)), b, e,
+                                              acc);
     finish_row<NV, kPartial>(finish, p, i, e - b, acc, y + static_cast<size_t>(i) * y_stride);
   }
 }
@@ -390,8 +396,14 @@ struct FoldBody {
       for (int j = 0; j < NV; ++j)
         acc[j] = Op::step(d, acc[j], load_lanes<kPartial>(d, part + offset<NV, Tag<T>>(p, j), p.count));
     }
+    const Finish finish(a, p);
+    if constexpr (Finish::kBegins) {
+      hn::Vec<Tag<T>> begun[NV];
+      finish.template begin<NV, kPartial>(p, hub.row, begun);
+      for (int j = 0; j < NV; ++j) acc[j] = hn::Add(begun[j], acc[j]);
+    }
     const int64_t degree = a.csr.ptr[hub.row + 1] - a.csr.ptr[hub.row];
-    finish_row<NV, kPartial>(Finish(a, p), p, hub.row, degree, acc,
+    finish_row<NV, kPartial>(finish, p, hub.row, degree, acc,
                              static_cast<T*>(a.y) + static_cast<size_t>(hub.row) * static_cast<size_t>(a.y_stride));
   }
 };

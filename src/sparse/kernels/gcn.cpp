@@ -1,4 +1,5 @@
-// The GCN layer: a weighted sum whose finished rows take their self-loop, bias and activation before they are written.
+// The GCN layer: a weighted sum that begins with the bias and the self-loop and takes its activation before it is
+// written.
 #include "sparse/kernels/spmm.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,12 +17,9 @@ namespace {
 /// lies behind a reference would be loaded again after every store to y.
 template <class T>
 struct GcnFinish {
+  static constexpr bool kBegins = true;
   using A = Accumulator<T>;
   using V = hn::Vec<Tag<T>>;
-  struct Row {
-    V self;
-    const T* x;
-  };
   GcnFinish(const SpmmArgs& a, const Place&)
       : self(static_cast<const A*>(a.self)),
         bias(static_cast<const A*>(a.bias)),
@@ -35,32 +33,39 @@ struct GcnFinish {
     for (size_t byte = 0; byte < bytes; byte += 64) hwy::Prefetch(own + byte);
     asm volatile("");  // GCC 12 would delete a function that only prefetches
   }
-  HWY_INLINE Row row(int64_t i, int64_t) const {
-    const Tag<T> d;
-    if (self == nullptr) return {hn::Zero(d), x};
-    return {hn::Set(d, self[i]), x + static_cast<size_t>(i) * stride};
-  }
-  /// One question a row and not one a vector. Comparisons with NaN are false, so NaN passes every activation.
+  HWY_INLINE V row(int64_t, int64_t) const { return hn::Zero(Tag<T>()); }
+  /// bias + self[i] * x[i]: what the sum over the edges starts from costs no pass of its own.
   template <int NV, bool kPartial>
-  HWY_INLINE void finish(const Place& p, const Row& r, V* acc) const {
+  HWY_INLINE void begin(const Place& p, int64_t i, V* acc) const {
     const Tag<T> d;
-    if (self != nullptr)
-      for (int j = 0; j < NV; ++j)
-        acc[j] = hn::MulAdd(r.self, load_lanes<kPartial>(d, r.x + p.first + offset<NV, Tag<T>>(p, j), p.count), acc[j]);
-    if (bias != nullptr)
-      for (int j = 0; j < NV; ++j)
-        acc[j] = hn::Add(acc[j], load_lanes<kPartial>(d, bias + p.first + offset<NV, Tag<T>>(p, j), p.count));
-    if (activation == Activation::none) return;
-    if (activation == Activation::elu) {
-      for (int j = 0; j < NV; ++j) acc[j] = elu(acc[j]);
-      return;
-    }
-    if (activation == Activation::relu) {
-      for (int j = 0; j < NV; ++j) acc[j] = hn::IfThenZeroElse(hn::Lt(acc[j], hn::Zero(d)), acc[j]);
+    if (bias != nullptr) {
+      for (int j = 0; j < NV; ++j) acc[j] = load_lanes<kPartial>(d, bias + p.first + offset<NV, Tag<T>>(p, j), p.count);
     } else {
-      for (int j = 0; j < NV; ++j)
-        acc[j] = hn::IfThenElse(hn::Lt(acc[j], hn::Zero(d)), hn::Mul(acc[j], hn::Set(d, slope)), acc[j]);
+      for (int j = 0; j < NV; ++j) acc[j] = hn::Zero(d);
     }
+    if (self == nullptr) return;
+    const V loop = hn::Set(d, self[i]);
+    const T* own = x + static_cast<size_t>(i) * stride + p.first;
+    for (int j = 0; j < NV; ++j)
+      acc[j] = hn::MulAdd(loop, load_lanes<kPartial>(d, own + offset<NV, Tag<T>>(p, j), p.count), acc[j]);
+  }
+  /// NaN passes every activation: comparisons with it are false, and x86's maximum gives its second operand.
+  template <int NV, bool kPartial>
+  HWY_INLINE void finish(const Place&, V, V* acc) const {
+    const Tag<T> d;
+    if (activation == Activation::relu) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+      for (int j = 0; j < NV; ++j) acc[j] = hn::Max(hn::Zero(d), acc[j]);
+#else
+      for (int j = 0; j < NV; ++j) acc[j] = hn::IfThenZeroElse(hn::Lt(acc[j], hn::Zero(d)), acc[j]);
+#endif
+    } else if (activation != Activation::none) {
+      for (int j = 0; j < NV; ++j)
+        acc[j] = activation == Activation::elu ? elu(acc[j]) : leaky(acc[j], hn::Set(d, slope));
+    }
+  }
+  static HWY_INLINE V leaky(V v, V slope) {
+    return hn::IfThenElse(hn::Lt(v, hn::Zero(Tag<T>())), hn::Mul(v, slope), v);
   }
   /// By lane: an exponential for every target would double the code of the layer for an activation few use.
   static HWY_NOINLINE V elu(V v) {
