@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
+import random
 import time
 from collections.abc import Callable
 
@@ -24,13 +25,15 @@ def interleave(
         call()
         best[name] = time.perf_counter() - start
     measured = dict.fromkeys(contestants, math.inf)
+    order, shuffled = list(contestants.items()), random.Random(0)  # who runs after whom decides what caches hold
     enabled = gc.isenabled()
     gc.disable()
     try:
         rounds, begin = 0, time.perf_counter()
         while rounds < least_rounds or time.perf_counter() - begin < budget_s:
             rounds += 1
-            for name, call in contestants.items():
+            shuffled.shuffle(order)
+            for name, call in order:
                 if min(best[name], measured[name]) < WARM_BELOW_S:
                     call()
                 start = time.perf_counter()

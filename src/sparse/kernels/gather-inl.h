@@ -77,14 +77,14 @@ struct Extreme {
 /// No weights.
 template <class T>
 struct NoWeight {
-  static constexpr bool kNone = true;
+  static constexpr bool kNone = true, kUniform = true;  ///< kUniform: one weight for all lanes of a row
   NoWeight(const SpmmArgs&, const Place&) {}
   HWY_INLINE int at(int64_t) const { return 0; }
 };
 /// One weight per edge, in the order walked: the fast path.
 template <class T>
 struct EdgeWeight {
-  static constexpr bool kNone = false;
+  static constexpr bool kNone = false, kUniform = true;
   using V = hn::Vec<Tag<T>>;
   EdgeWeight(const SpmmArgs& a, const Place&) : w(static_cast<const Accumulator<T>*>(a.w)) {}
   HWY_INLINE V at(int64_t k) const { return hn::Set(Tag<T>(), w[k]); }
@@ -95,7 +95,7 @@ struct EdgeWeight {
 /// there is one.
 template <class T>
 struct ScaledWeight {
-  static constexpr bool kNone = false;
+  static constexpr bool kNone = false, kUniform = true;
   using A = Accumulator<T>;
   using V = hn::Vec<Tag<T>>;
   ScaledWeight(const SpmmArgs& a, const Place&)
@@ -113,7 +113,7 @@ struct ScaledWeight {
 /// its lanes from one load: of the whole row of heads when it fits a vector, else of the heads from `base` on.
 template <class T, int NV>
 struct HeadWeight {
-  static constexpr bool kNone = false;
+  static constexpr bool kNone = false, kUniform = false;
   using A = Accumulator<T>;
   using D = Tag<T>;
   using V = hn::Vec<D>;
@@ -220,10 +220,21 @@ HWY_INLINE void store_lanes(D d, hn::Vec<D> v, T* p, size_t count) {
   store(d, v, p);
 }
 
+/// bf16 rows are read two vectors of floats at a time: a shift leaves the even elements of a whole load, a mask the odd
+/// ones, where widening in order would cost a shuffle for every vector. Accumulators 2j and 2j + 1 of such a panel hold
+/// the even and the odd lanes of pair j until the row is done. Pair j begins here; the last one ends with the row.
+template <class T, int NV, bool kPartial, class W, class Finish>
+inline constexpr bool kPairs = HWY_TARGET != HWY_SCALAR&& std::is_same_v<T, BFloat16>&& NV % 2 == 0 && !kPartial &&
+                               W::kUniform && !Finish::kBegins;
+template <int NV, class D>
+HWY_INLINE size_t pair_offset(const Place& p, int j) {
+  return j == NV / 2 - 1 ? p.last - p.first - hn::Lanes(D()) : static_cast<size_t>(2 * j) * hn::Lanes(D());
+}
+
 /// One edge into the accumulators s. `next` is the column whose row is prefetched: only this panel's lines. The
 /// prefetch stands beside a real effect, because GCC 12 takes a function that does nothing else for a pure one and
 /// deletes it.
-template <class Op, int NV, bool kPartial, class T, class W>
+template <class Op, int NV, bool kPartial, bool kPaired, class T, class W>
 HWY_INLINE void add_edge(const T* x, size_t stride, const Place& p, const W& w, int64_t k, int32_t column, int32_t next,
                          hn::Vec<Tag<T>>* s) {
   const Tag<T> d;
@@ -231,19 +242,28 @@ HWY_INLINE void add_edge(const T* x, size_t stride, const Place& p, const W& w, 
   for (size_t byte = 0; byte < NV * hn::Lanes(d) * sizeof(T); byte += 64) hwy::Prefetch(ahead + byte);
   const T* row = x + static_cast<size_t>(column) * stride;
   [[maybe_unused]] const auto state = w.at(k);
-  for (int j = 0; j < NV; ++j) {
-    const auto v = load_lanes<kPartial>(d, row + offset<NV, Tag<T>>(p, j), p.count);
+  const auto add = [&](int j, hn::Vec<Tag<T>> v) HWY_ATTR {
     if constexpr (W::kNone) {
       s[j] = Op::step(d, s[j], v);
     } else {
       s[j] = Op::step(d, s[j], w.vector(state, j), v);
     }
+  };
+  if constexpr (kPaired) {
+    for (int j = 0; j < NV / 2; ++j) {
+      hn::Vec<Tag<T>> even, odd;
+      load_pair(d, row + pair_offset<NV, Tag<T>>(p, j), even, odd);
+      add(2 * j, even);
+      add(2 * j + 1, odd);
+    }
+  } else {
+    for (int j = 0; j < NV; ++j) add(j, load_lanes<kPartial>(d, row + offset<NV, Tag<T>>(p, j), p.count));
   }
 }
 
 /// The edges [b, e) into acc[0 .. NV), which holds what to begin with when kBegun. ahead[t] is the column prefetched
 /// beside edge b + t.
-template <class Op, int NV, bool kPartial, bool kBegun, class T, class W>
+template <class Op, int NV, bool kPartial, bool kBegun, bool kPaired, class T, class W>
 HWY_INLINE void gather(const T* x, size_t stride, const Place& p, const W& w, const int32_t* col, const int32_t* ahead,
                        int64_t b, int64_t e, hn::Vec<Tag<T>>* acc) {
   constexpr int kChains = chains(NV);
@@ -254,9 +274,9 @@ HWY_INLINE void gather(const T* x, size_t stride, const Place& p, const W& w, co
   int64_t k = b;
   for (; k + kChains <= e; k += kChains)
     for (int u = 0; u < kChains; ++u)
-      add_edge<Op, NV, kPartial>(x, stride, p, w, k + u, col[k + u], ahead[k + u - b], s[u]);
+      add_edge<Op, NV, kPartial, kPaired>(x, stride, p, w, k + u, col[k + u], ahead[k + u - b], s[u]);
   if constexpr (kChains > 1)
-    for (; k < e; ++k) add_edge<Op, NV, kPartial>(x, stride, p, w, k, col[k], ahead[k - b], s[0]);
+    for (; k < e; ++k) add_edge<Op, NV, kPartial, kPaired>(x, stride, p, w, k, col[k], ahead[k - b], s[0]);
   for (int j = 0; j < NV; ++j) {  // a fixed tree: the sum depends on the row and the width only
     acc[j] = s[0][j];
     if constexpr (kChains == 2) acc[j] = Op::step(d, s[0][j], s[1][j]);
@@ -264,11 +284,16 @@ HWY_INLINE void gather(const T* x, size_t stride, const Place& p, const W& w, co
   }
 }
 
-template <int NV, bool kPartial, class T, class Finish>
+template <int NV, bool kPartial, bool kPaired = false, class T, class Finish>
 HWY_INLINE void finish_row(const Finish& finish, const Place& p, int64_t i, int64_t degree, hn::Vec<Tag<T>>* acc,
                            T* y) {
   const Tag<T> d;
   finish.template finish<NV, kPartial>(p, finish.row(i, degree), acc);
+  if constexpr (kPaired) {
+    for (int j = 0; j < NV / 2; ++j)
+      store_pair(d, acc[2 * j], acc[2 * j + 1], y + p.first + pair_offset<NV, Tag<T>>(p, j));
+    return;
+  }
   for (int j = 0; j < NV; ++j) store_lanes<kPartial>(d, acc[j], y + p.first + offset<NV, Tag<T>>(p, j), p.count);
 }
 
@@ -285,12 +310,18 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
   const int64_t* const ptr = a.csr.ptr;
   const int32_t* const col = a.csr.col;
   const int64_t edges = ptr[a.csr.rows], distance = a.prefetch;
+  constexpr bool kPaired = kPairs<T, NV, kPartial, W, Finish>;
   hn::Vec<Tag<T>> acc[NV];
   if (u.slot >= 0) {
     const int64_t ahead = std::min(u.edge + distance, edges - (u.edge_end - u.edge));
-    gather<Op, NV, kPartial, false>(x, x_stride, p, w, col, col + ahead, u.edge, u.edge_end, acc);
+    gather<Op, NV, kPartial, false, kPaired>(x, x_stride, p, w, col, col + ahead, u.edge, u.edge_end, acc);
     A* const part = static_cast<A*>(a.part) + static_cast<size_t>(u.slot) * static_cast<size_t>(a.width);
-    for (int j = 0; j < NV; ++j) store_lanes<kPartial>(d, acc[j], part + p.first + offset<NV, Tag<T>>(p, j), p.count);
+    if constexpr (kPaired) {
+      for (int j = 0; j < NV / 2; ++j)
+        hn::StoreInterleaved2(acc[2 * j], acc[2 * j + 1], d, part + p.first + pair_offset<NV, Tag<T>>(p, j));
+    } else {
+      for (int j = 0; j < NV; ++j) store_lanes<kPartial>(d, acc[j], part + p.first + offset<NV, Tag<T>>(p, j), p.count);
+    }
     return;
   }
   const int32_t* const order = a.schedule->order.data();
@@ -309,9 +340,9 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
     const int64_t next = order[std::min(s + rows_ahead, a.csr.rows - 1)], ahead = sorted ? ptr[next] : b + distance;
     finish.ahead(next, p.first, NV * hn::Lanes(d) * sizeof(T));
     if constexpr (Finish::kBegins) finish.template begin<NV, kPartial>(p, i, acc);
-    gather<Op, NV, kPartial, Finish::kBegins>(x, x_stride, p, w, col, col + std::min(ahead, edges - (e - b)), b, e,
-                                              acc);
-    finish_row<NV, kPartial>(finish, p, i, e - b, acc, y + static_cast<size_t>(i) * y_stride);
+    gather<Op, NV, kPartial, Finish::kBegins, kPaired>(x, x_stride, p, w, col, col + std::min(ahead, edges - (e - b)),
+                                                       b, e, acc);
+    finish_row<NV, kPartial, kPaired>(finish, p, i, e - b, acc, y + static_cast<size_t>(i) * y_stride);
   }
 }
 

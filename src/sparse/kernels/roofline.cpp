@@ -25,8 +25,8 @@ struct RooflineBody {
   static HWY_NOINLINE double run(const SpmmArgs& a, const Place& p, int64_t b, int64_t e) {
     hn::Vec<Tag<T>> acc[NV];
     const int64_t ahead = std::min(b + a.prefetch, a.csr.edges() - (e - b));
-    gather<Sum, NV, kPartial, false>(static_cast<const T*>(a.x) + p.first, static_cast<size_t>(a.x_stride), p,
-                                     NoWeight<T>(a, p), a.csr.col, a.csr.col + ahead, b, e, acc);
+    gather<Sum, NV, kPartial, false, false>(static_cast<const T*>(a.x) + p.first, static_cast<size_t>(a.x_stride), p,
+                                            NoWeight<T>(a, p), a.csr.col, a.csr.col + ahead, b, e, acc);
     double sum = 0;
     for (int j = 0; j < NV; ++j) sum += static_cast<double>(hn::GetLane(acc[j]));
     return sum;

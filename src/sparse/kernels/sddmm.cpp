@@ -36,6 +36,7 @@ void dots(const SddmmArgs& args) {
   const bool swapped = args.rhs.target == Target::dst && args.lhs.target != Target::dst;
   const SddmmOperand &own = swapped ? args.rhs : args.lhs, &other = swapped ? args.lhs : args.rhs;
   const bool by_row = own.target == Target::dst;
+  if (by_row && other.target == Target::src && shape.heads == 1) return sddmm_dot_units(args, own, other);
   std::vector<A> row(static_cast<size_t>(shape.features() + kPad)), values(static_cast<size_t>(shape.chunk_values()));
   int64_t at_own[kChunk], at_other[kChunk], loaded = -1;
   const auto write = [&](const A* from, int count, int64_t edge) {

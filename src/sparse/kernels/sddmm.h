@@ -25,5 +25,7 @@ struct SddmmArgs {
   bool wide_out = false;  ///< out has the accumulator type
 };
 void sddmm_units(const SddmmArgs& args);
+/// The dot of one head between a row per destination and a row per source, whichever side each was given on.
+void sddmm_dot_units(const SddmmArgs& args, const SddmmOperand& dst, const SddmmOperand& src);
 
 }  // namespace pantile::sparse

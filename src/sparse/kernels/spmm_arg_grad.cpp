@@ -24,7 +24,7 @@ struct SumOfWon : Sum {
 /// The edge's weight where it is the winner, else 0.
 template <class T, int NV>
 struct WinnerWeight {
-  static constexpr bool kNone = false;
+  static constexpr bool kNone = false, kUniform = false;
   using A = Accumulator<T>;
   using D = Tag<T>;
   using V = hn::Vec<D>;

@@ -61,20 +61,42 @@ template <class D>
 HWY_INLINE void store(D d, hn::Vec<D> v, hn::TFromD<D>* p) {
   hn::StoreU(v, d, p);
 }
+/// The bits of v rounded to bf16 in the upper half of each lane; the lower half is what it happens to be.
 template <class D>
-HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, BFloat16* p) {
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_upper(D d, hn::Vec<D> v) {
   const hn::RebindToUnsigned<D> u32;
-  const hn::RebindToSigned<D> i32;
-  const hn::Rebind<uint16_t, D> u16;
   const auto bits = hn::BitCast(u32, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 1));
-  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(u32, 0x7fff)), odd));
-  const auto quiet =
-      hn::Or(hn::ShiftRight<16>(bits), hn::Set(u32, 0x40));  // rounding would turn some NaN into infinity
-  const auto is_nan = hn::RebindMask(u32, hn::IsNaN(v));
-  hn::StoreU(hn::DemoteTo(u16, hn::BitCast(i32, hn::IfThenElse(is_nan, quiet, rounded))), u16,
-             reinterpret_cast<uint16_t*>(p));
+  const auto rounded = hn::Add(hn::Add(bits, hn::Set(u32, 0x7fff)), odd);
+  const auto quiet = hn::Or(bits, hn::Set(u32, 0x400000));  // rounding would turn some NaN into infinity
+  return hn::IfThenElse(hn::RebindMask(u32, hn::IsNaN(v)), quiet, rounded);
 }
+template <class D>
+HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, BFloat16* p) {
+  const hn::RebindToSigned<D> i32;
+  const hn::Rebind<uint16_t, D> u16;
+  const auto upper = hn::ShiftRight<16>(round_to_upper(d, v));
+  hn::StoreU(hn::DemoteTo(u16, hn::BitCast(i32, upper)), u16, reinterpret_cast<uint16_t*>(p));
+}
+
+/// Twice Lanes(d) elements as their even and their odd ones, and back.
+template <class D>
+HWY_INLINE void load_pair(D d, const BFloat16* p, hn::Vec<D>& even, hn::Vec<D>& odd) {
+  const hn::RebindToUnsigned<D> u32;
+  const hn::Repartition<uint16_t, D> u16;
+  const auto both = hn::BitCast(u32, hn::LoadU(u16, reinterpret_cast<const uint16_t*>(p)));
+  even = hn::BitCast(d, hn::ShiftLeft<16>(both));
+  odd = hn::BitCast(d, hn::And(both, hn::Set(u32, 0xffff0000u)));
+}
+template <class D>
+HWY_INLINE void store_pair(D d, hn::Vec<D> even, hn::Vec<D> odd, BFloat16* p) {
+  const hn::RebindToUnsigned<D> u32;
+  const hn::Repartition<uint16_t, D> u16;
+  const auto low = hn::ShiftRight<16>(round_to_upper(d, even));
+  const auto high = hn::And(round_to_upper(d, odd), hn::Set(u32, 0xffff0000u));
+  hn::StoreU(hn::BitCast(u16, hn::Or(low, high)), u16, reinterpret_cast<uint16_t*>(p));
+}
+
 template <class D>
 HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, Float16* p) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
