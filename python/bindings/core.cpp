@@ -24,6 +24,9 @@ void bind_core(nb::module_& m) {
     threads_adopted = 0;
     set_num_threads(n);
   });
+  m.def("borrow_openmp_threads", [] { return borrow_openmp_threads(); });
+  m.def("advise_huge_pages",
+        [](uintptr_t address, size_t bytes) { advise_huge_pages(reinterpret_cast<void*>(address), bytes); });
   m.def("cpu_info", [] {
     const CpuInfo info = cpu_info();
     nb::dict d;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <pantile/core/buffer.h>
 #include <cstdlib>
@@ -43,8 +44,14 @@ Result<Buffer> Buffer::allocate(size_t bytes) {
                 {{"bytes", std::to_string(bytes)}});
   }
   b.bytes_ = bytes;
-  if (bytes >= kHugeFrom) madvise(b.data_, bytes, MADV_HUGEPAGE);
+  if (bytes >= kHugeFrom) advise_huge_pages(b.data_, bytes);
   return b;
+}
+
+void advise_huge_pages(void* data, size_t bytes) {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), begin = reinterpret_cast<uintptr_t>(data),
+                  first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
 Result<Buffer> Buffer::allocate_elements(int64_t count, size_t element_bytes) {

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -123,6 +124,41 @@ class Pool {
   bool stop_ = false;
 };
 
+/// The three entry points of GCC's OpenMP runtime, whose binary interface has not changed since 2007.
+struct OpenMp {
+  void (*parallel)(void (*)(void*), void*, unsigned threads, unsigned flags) = nullptr;
+  int (*thread)() = nullptr;
+  int (*threads)() = nullptr;
+  explicit operator bool() const { return parallel != nullptr && thread != nullptr && threads != nullptr; }
+};
+OpenMp find_openmp() {
+  void* library = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return {};
+  OpenMp found;
+  found.parallel = reinterpret_cast<decltype(found.parallel)>(dlsym(library, "GOMP_parallel"));
+  found.thread = reinterpret_cast<decltype(found.thread)>(dlsym(library, "omp_get_thread_num"));
+  found.threads = reinterpret_cast<decltype(found.threads)>(dlsym(library, "omp_get_num_threads"));
+  return found ? found : OpenMp();
+}
+OpenMp g_openmp;  // written before threads use it, and in a forked child
+std::atomic<bool> g_borrowed{false};
+
+void run_borrowed(int threads, int shares, FunctionRef<void(int)> body) {
+  struct Job {
+    int shares;
+    FunctionRef<void(int)>* body;
+  } job{shares, &body};
+  g_openmp.parallel(
+      [](void* data) {
+        const Job& j = *static_cast<Job*>(data);
+        t_inside = true;
+        // A team may be smaller than was asked for, down to one inside another parallel region.
+        for (int s = g_openmp.thread(); s < j.shares; s += g_openmp.threads()) (*j.body)(s);
+        t_inside = false;
+      },
+      &job, static_cast<unsigned>(std::min(threads, shares)), 0);
+}
+
 /// The process's pool; made on first use, remade when the number of threads changes, abandoned in a forked child (its
 /// threads do not exist there and its mutexes may be held for ever).
 struct Home {
@@ -137,6 +173,7 @@ Home& home() {
     g_home = new Home;  // never destroyed: workers may still be parked when static destructors run
     pthread_atfork(nullptr, nullptr, [] {
       g_home = new Home;
+      g_borrowed = false;  // the team's threads did not survive the fork, and its runtime does not know
       t_inside = false;
     });
   });
@@ -154,6 +191,15 @@ int num_threads() {
 
 void set_num_threads(int n) { g_requested.store(n <= 0 ? 0 : std::min(n, kMaxThreads), std::memory_order_relaxed); }
 
+bool borrow_openmp_threads() {
+  static const OpenMp found = find_openmp();
+  if (!found) return false;
+  home();  // its handler ends the loan in a forked child
+  g_openmp = found;
+  g_borrowed.store(true, std::memory_order_release);
+  return true;
+}
+
 void run_shares(int shares, FunctionRef<void(int)> body) {
   const int threads = num_threads();
   if (shares <= 1 || threads <= 1 || t_inside) {
@@ -161,6 +207,7 @@ void run_shares(int shares, FunctionRef<void(int)> body) {
     return;
   }
   Home& h = home();
+  if (g_borrowed.load(std::memory_order_acquire)) return run_borrowed(threads, shares, body);
   std::lock_guard lock(h.caller);
   if (h.pool == nullptr || h.pool->requested() != threads) {
     h.pool.reset();

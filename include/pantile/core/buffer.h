@@ -47,6 +47,9 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
+/// Asks for huge pages for memory that someone else allocated and nobody has touched yet; whole pages inside it only.
+void advise_huge_pages(void* data, size_t bytes);
+
 /// A Buffer seen as elements of T, with the size kept: what std::vector would be without zeroing.
 template <class T>
 class Array {

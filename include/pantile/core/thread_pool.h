@@ -16,8 +16,14 @@ int num_threads();
 /// n >= 1 fixes the number; n <= 0 goes back to the default.
 void set_num_threads(int n);
 
+/// From now on shares run on the OpenMP threads that GCC's runtime (libgomp) already has in this process, and not on a
+/// pool of our own; a forked child goes back to its own. False, and nothing changes, where no such runtime is loaded.
+/// For programs whose other work runs on those threads: after every parallel region they spin for milliseconds, and a
+/// second pool would have to fight them for the cores.
+bool borrow_openmp_threads();
+
 /// Runs body(0) ... body(shares - 1), each exactly once, and returns when all are done. Share i runs on thread i %
-/// num_threads() (fewer threads where the system refuses to start them).
+/// num_threads() (of fewer threads where the system refuses to start them).
 void run_shares(int shares, FunctionRef<void(int)> body);
 
 /// Cuts [0, n) into fixed chunks of `grain` (the last may be shorter; the same for any thread count), gives each thread

@@ -15,6 +15,7 @@ except ImportError as error:
         "(without a GPU: pip install torch --index-url https://download.pytorch.org/whl/cpu)"
     ) from error
 
+from .. import _core as _native
 from . import segment as _segment  # noqa: F401
 from .functional import (
     agnn,
@@ -47,3 +48,7 @@ __all__ = [
     "spmm_arg",
     "transformer_attn",
 ]
+
+# torch's CPU work runs on OpenMP threads that spin for a while after every operator; a pool beside them would have to
+# fight them for the cores, so both use the same ones.
+_native.borrow_openmp_threads()

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from .. import _core
 from ..operands import F32, REDUCE
+from .kernels import output
 from .primitive import _dispatch_modes, _grad_enabled, _is_compiling, _transforms
 
 _float32 = torch.float32
 _autocast_on = torch.is_autocast_enabled
-_empty = torch.empty
 _spmm = _core.spmm
 _threads = torch.get_num_threads
 
@@ -56,8 +56,8 @@ def spmm_now(core: _core.Graph, x: Any, w: Any, reduce: str) -> Tensor | None:
         return None
     rows, cols = shape
     size = core.rows
-    y = _empty((size, cols))
-    if y.dtype is not _float32 or not y.is_cpu:  # torch.set_default_dtype, torch.set_default_device
+    y = output((size, cols), _float32)
+    if not y.is_cpu:  # torch.set_default_device
         return None
     _spmm(
         core,

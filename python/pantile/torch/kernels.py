@@ -14,7 +14,15 @@ from ..operands import ACTIVATIONS, BF16, EDGE_OPS, F16, F32, F64, I64, NORMS, R
 
 _CODES = {torch.float32: F32, torch.float64: F64, torch.bfloat16: BF16, torch.float16: F16, torch.int64: I64}
 _threads = torch.get_num_threads
-_empty = torch.empty
+_HUGE_BYTES = 32 << 20  # from here on every allocation is a new mapping, whose page faults cost as much as the kernel
+
+
+def output(shape: Any, dtype: torch.dtype) -> Tensor:
+    """A new output; a large one asks for huge pages, as NumPy's arrays do."""
+    y = torch.empty(shape, dtype=dtype)
+    if y.nbytes >= _HUGE_BYTES:
+        _core.advise_huge_pages(y.data_ptr(), y.nbytes)
+    return y
 
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
@@ -56,7 +64,7 @@ def _edge(t: Tensor | None) -> tuple[Tensor | None, Operand | None]:
 def spmm(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str, transposed: bool, size: int) -> Tensor:
     """y = A x or A^T x with the reduction."""
     x = dense(x)
-    y = _empty((size, x.shape[1]), dtype=x.dtype)
+    y = output((size, x.shape[1]), dtype=x.dtype)
     if w is None:
         _core.spmm(core, transposed, REDUCE[reduce], operand(x), None, operand(y), _threads())
     else:
@@ -80,8 +88,8 @@ def spmm_into(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: int, y: Te
 def spmm_arg(core: _core.Graph, x: Tensor, w: Tensor | None, reduce: str) -> tuple[Tensor, Tensor]:
     """(y, arg) of a min or max."""
     x = dense(x)
-    y = _empty((core.rows, x.shape[1]), dtype=x.dtype)
-    arg = _empty(y.shape, dtype=torch.int64)
+    y = output((core.rows, x.shape[1]), dtype=x.dtype)
+    arg = output(y.shape, dtype=torch.int64)
     w, values = _edge(w)
     _core.spmm_arg(core, REDUCE[reduce], operand(x), values, operand(y), operand(arg), _threads())
     return y, arg
@@ -92,8 +100,8 @@ def spmm_arg_backward(
 ) -> tuple[Tensor, Tensor]:
     """(dx, dw) through the winners of a min or max."""
     dy, x, arg = dense(dy), dense(x), arg.contiguous()
-    dx = _empty(x.shape, dtype=x.dtype)
-    dw = _empty(0, dtype=x.dtype) if w is None else _empty(w.shape, dtype=w.dtype)
+    dx = output(x.shape, dtype=x.dtype)
+    dw = output(0, dtype=x.dtype) if w is None else output(w.shape, dtype=w.dtype)
     w, values = _edge(w)
     dw_operand = None if w is None else operand(dw if dw.dim() == 2 else dw.view(-1, 1))
     _core.spmm_grad(
@@ -119,7 +127,7 @@ def sddmm(
     given: Any = lhs if lhs is not None else rhs
     width = heads if op == "dot" else max(0 if t is None else t.shape[1] for t in (lhs, rhs))
     if out is None:
-        out = _empty((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)
+        out = output((core.edges, width), dtype=accumulator(given.dtype) if wide else given.dtype)
     elif out.shape != (core.edges, width) or dense(out).data_ptr() != out.data_ptr():
         raise InvalidArgument(
             f"out has shape {list(out.shape)}; expected {[core.edges, width]} with unit column stride"
@@ -143,7 +151,7 @@ def edge_sum(core: _core.Graph, e: Tensor, transposed: bool, size: int) -> Tenso
     e = dense(e)
     if e.shape[0] != core.edges:
         raise InvalidArgument(f"edge values have {e.shape[0]} rows, but the graph has {core.edges} edges")
-    y = _empty((size, e.shape[1]), dtype=e.dtype)
+    y = output((size, e.shape[1]), dtype=e.dtype)
     _core.edge_reduce(core, transposed, REDUCE["sum"], operand(e), operand(y), _threads())
     return y
 
@@ -151,7 +159,7 @@ def edge_sum(core: _core.Graph, e: Tensor, transposed: bool, size: int) -> Tenso
 def edge_softmax(core: _core.Graph, z: Tensor, by_column: bool, size: int) -> Tensor:
     """Softmax of edge values over the edges of each node."""
     z = dense(z)
-    p = _empty(z.shape, dtype=z.dtype)
+    p = output(z.shape, dtype=z.dtype)
     _core.edge_softmax(core, by_column, operand(z), operand(p), _threads())
     return p
 
@@ -159,7 +167,7 @@ def edge_softmax(core: _core.Graph, z: Tensor, by_column: bool, size: int) -> Te
 def edge_softmax_backward(core: _core.Graph, p: Tensor, dp: Tensor, by_column: bool, size: int) -> Tensor:
     """dz of edge_softmax from p and dp."""
     p, dp = dense(p), dense(dp)
-    dz = _empty(p.shape, dtype=p.dtype)
+    dz = output(p.shape, dtype=p.dtype)
     _core.edge_softmax_grad(core, by_column, operand(p), operand(dp), operand(dz), _threads())
     return dz
 
@@ -167,7 +175,7 @@ def edge_softmax_backward(core: _core.Graph, p: Tensor, dp: Tensor, by_column: b
 def segment_reduce(x: Tensor, ptr: Tensor, reduce: str) -> Tensor:
     """Reduction over pieces of x."""
     x, ptr = dense(x), ptr.contiguous()
-    y = _empty((ptr.shape[0] - 1, x.shape[1]), dtype=x.dtype)
+    y = output((ptr.shape[0] - 1, x.shape[1]), dtype=x.dtype)
     code = choice(REDUCE, reduce, "reduce")
     _core.segment_reduce(ptr.data_ptr(), ptr.shape[0] - 1, code, operand(x), operand(y), _threads())
     return y
@@ -201,7 +209,7 @@ def gcn(
         bias = bias.to(accumulator(x.dtype)).contiguous()
         if bias.shape != (x.shape[1],):
             raise InvalidArgument(f"bias has shape {list(bias.shape)}; expected [{x.shape[1]}], the width of x")
-    y = _empty((size, x.shape[1]), dtype=x.dtype)
+    y = output((size, x.shape[1]), dtype=x.dtype)
     address = 0 if bias is None else bias.data_ptr()
     code = choice(ACTIVATIONS, activation, "activation")
     _core.gcn(core, transposed, c, operand(x), address, code, slope, operand(y), _threads())
@@ -209,7 +217,7 @@ def gcn(
 
 
 def _outputs(core: _core.Graph, v: Tensor, heads: int) -> tuple[Tensor, Tensor]:
-    return _empty((core.rows, v.shape[1]), dtype=v.dtype), _empty((core.rows, heads), dtype=accumulator(v.dtype))
+    return output((core.rows, v.shape[1]), dtype=v.dtype), output((core.rows, heads), dtype=accumulator(v.dtype))
 
 
 def _dropout(seed: Tensor | None, p: float) -> tuple[float, int]:
@@ -264,8 +272,8 @@ def gat_backward(
     """Gradients of every input of gat."""
     dy, y, lse, a_src, a_dst, v = (dense(t) for t in (dy, y, lse, a_src, a_dst, v))
     a_edge, edge = _edge(a_edge)
-    da_src, da_dst, dv = (_empty(t.shape, dtype=t.dtype) for t in (a_src, a_dst, v))
-    da_edge = _empty((0, heads) if a_edge is None else a_edge.shape, dtype=a_src.dtype)
+    da_src, da_dst, dv = (output(t.shape, dtype=t.dtype) for t in (a_src, a_dst, v))
+    da_edge = output((0, heads) if a_edge is None else a_edge.shape, dtype=a_src.dtype)
     _core.gat_grad(
         core,
         operand(a_src),
@@ -335,8 +343,8 @@ def gatv2_backward(
     """Gradients of every input of gatv2."""
     dy, y, lse, left, right, a = (dense(t) for t in (dy, y, lse, left, right, a))
     edge, e = _edge(edge)
-    dl, dr, da = (_empty(t.shape, dtype=t.dtype) for t in (left, right, a))
-    de = _empty((0, left.shape[1]) if edge is None else edge.shape, dtype=left.dtype)
+    dl, dr, da = (output(t.shape, dtype=t.dtype) for t in (left, right, a))
+    de = output((0, left.shape[1]) if edge is None else edge.shape, dtype=left.dtype)
     _core.gatv2_grad(
         core,
         operand(left),
@@ -387,8 +395,8 @@ def transformer_attn_backward(
     """Gradients of every input of transformer_attn."""
     dy, y, lse, q, k, v = (dense(t) for t in (dy, y, lse, q, k, v))
     edge, e = _edge(edge)
-    dq, dk, dv = (_empty(t.shape, dtype=t.dtype) for t in (q, k, v))
-    de = _empty((0, v.shape[1]) if edge is None else edge.shape, dtype=v.dtype)
+    dq, dk, dv = (output(t.shape, dtype=t.dtype) for t in (q, k, v))
+    de = output((0, v.shape[1]) if edge is None else edge.shape, dtype=v.dtype)
     _core.transformer_grad(
         core,
         operand(q),
@@ -422,7 +430,7 @@ def agnn_backward(
 ) -> tuple[Tensor, Tensor]:
     """(dx, dbeta) of agnn."""
     dy, y, lse, x = (dense(t) for t in (dy, y, lse, x))
-    dx = _empty(x.shape, dtype=x.dtype)
+    dx = output(x.shape, dtype=x.dtype)
     dbeta = _core.agnn_grad(
         core, operand(x), float(beta), operand(y), operand(lse), operand(dy), operand(dx), _threads()
     )
