@@ -18,6 +18,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace pantile::sparse::HWY_NAMESPACE {
 
+/// Edges between a row and the column ids and weights prefetched beside it.
+inline constexpr int64_t kStreamAhead = 1024;
+
 /// Vectors per panel: 8 accumulators and their operands fit 16 registers; 12 gained nothing beyond noise.
 inline constexpr int kPanel = 8;
 
@@ -74,11 +77,20 @@ struct Extreme {
   }
 };
 
+/// Asks for the cache lines of values that are due a unit later. Rows of a unit are walked by degree, so its column ids
+/// and weights are read in short jumps that the hardware does not foresee.
+HWY_INLINE void fetch_stream(const void* from, size_t bytes) {
+  const char* p = static_cast<const char*>(from);
+  for (size_t byte = 0; byte < bytes; byte += 64) hwy::Prefetch(p + byte);
+  asm volatile("");  // GCC 12 would delete a function that only prefetches
+}
+
 /// No weights.
 template <class T>
 struct NoWeight {
   static constexpr bool kNone = true, kUniform = true;  ///< kUniform: one weight for all lanes of a row
   NoWeight(const SpmmArgs&, const Place&) {}
+  HWY_INLINE void fetch(int64_t, size_t) const {}  ///< the weights of edges that are due later
   HWY_INLINE int at(int64_t) const { return 0; }
 };
 /// One weight per edge, in the order walked: the fast path.
@@ -87,6 +99,7 @@ struct EdgeWeight {
   static constexpr bool kNone = false, kUniform = true;
   using V = hn::Vec<Tag<T>>;
   EdgeWeight(const SpmmArgs& a, const Place&) : w(static_cast<const Accumulator<T>*>(a.w)) {}
+  HWY_INLINE void fetch(int64_t k, size_t n) const { fetch_stream(w + k, n * sizeof *w); }
   HWY_INLINE V at(int64_t k) const { return hn::Set(Tag<T>(), w[k]); }
   HWY_INLINE V vector(V state, int) const { return state; }
   const Accumulator<T>* w;
@@ -100,6 +113,12 @@ struct ScaledWeight {
   using V = hn::Vec<Tag<T>>;
   ScaledWeight(const SpmmArgs& a, const Place&)
       : w(static_cast<const A*>(a.w)), scale(static_cast<const A*>(a.source_scale)), col(a.csr.col), perm(a.perm) {}
+  HWY_INLINE void fetch(int64_t k, size_t n) const {
+    if (perm != nullptr)
+      fetch_stream(perm + k, n * sizeof *perm);
+    else if (w != nullptr)
+      fetch_stream(w + k, n * sizeof *w);
+  }
   HWY_INLINE V at(int64_t k) const {
     const A s = scale == nullptr ? A{1} : scale[col[k]];
     return hn::Set(Tag<T>(), w == nullptr ? s : s * w[perm == nullptr ? k : perm[k]]);
@@ -138,6 +157,12 @@ struct HeadWeight {
         index[i] = static_cast<Index>(std::min((feature + i) / dim, heads - 1) - base[j]);
       table[j] = hn::SetTableIndices(D(), index);
     }
+  }
+  HWY_INLINE void fetch(int64_t k, size_t n) const {
+    if (perm != nullptr)
+      fetch_stream(perm + k, n * sizeof *perm);
+    else
+      fetch_stream(w + static_cast<size_t>(k) * heads, n * heads * sizeof *w);
   }
   HWY_INLINE State at(int64_t k) const {
     const D d;
@@ -335,8 +360,13 @@ HWY_NOINLINE void run_panel(const SpmmArgs& a, const Unit& u, const Place p) {
   const bool sorted = sorted_by_degree(u);
   const int64_t rows_ahead =
       std::max<int64_t>(1, distance * (u.row_end - s) / std::max<int64_t>(1, u.edge_end - u.edge));
+  int64_t stream = u.edge + kStreamAhead;
   for (; s < u.row_end; ++s) {
     const int64_t i = order[s], b = ptr[i], e = ptr[i + 1];
+    const int64_t due = std::min(stream, edges - (e - b));
+    fetch_stream(col + due, static_cast<size_t>(e - b) * sizeof *col);
+    w.fetch(due, static_cast<size_t>(e - b));
+    stream += e - b;
     const int64_t next = order[std::min(s + rows_ahead, a.csr.rows - 1)], ahead = sorted ? ptr[next] : b + distance;
     finish.ahead(next, p.first, NV * hn::Lanes(d) * sizeof(T));
     if constexpr (Finish::kBegins) finish.template begin<NV, kPartial>(p, i, acc);

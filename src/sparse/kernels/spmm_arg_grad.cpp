@@ -36,6 +36,7 @@ struct WinnerWeight {
   };
   WinnerWeight(const SpmmArgs& a, const Place& p)
       : weight(a, p), place(p), winners(a.winners + p.first), width(static_cast<size_t>(a.width)) {}
+  HWY_INLINE void fetch(int64_t t, size_t n) const { weight.fetch(t, n); }
   HWY_INLINE State at(int64_t t) const {
     State s{};
     if (weight.w != nullptr) s.weight = weight.at(t);
