@@ -32,6 +32,13 @@ if(PANTILE_SANITIZE)
   target_link_options(pantile_options INTERFACE -fsanitize=${PANTILE_SANITIZE})
 endif()
 
+# Headers that nearly every source reads, compiled once per target: about two seconds of each file.
+function(pantile_precompile target)
+  target_precompile_headers(${target} PRIVATE <algorithm> <cstdint> <functional> <memory> <optional> <span> <string> <string_view>
+                            <utility> <vector> ${ARGN})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # what ccache needs to see through them
+endfunction()
+
 # pantile_module(<name> DEPENDS <modules or exported targets> PRIVATE <implementation-only targets>)
 # Sources are src/<name>/*.cpp and src/<name>/kernels/*.cpp; public headers are include/pantile/<name>/*.h.
 function(pantile_module name)
@@ -62,5 +69,6 @@ function(pantile_module name)
     endif()
   endforeach()
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:pantile_options> $<BUILD_INTERFACE:pantile_simd>)
+  pantile_precompile(${target} <fmt/format.h> <tl/expected.hpp>)
   set_property(GLOBAL APPEND PROPERTY PANTILE_MODULES ${name})
 endfunction()

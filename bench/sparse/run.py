@@ -62,7 +62,7 @@ class Bench:
                         continue
                     torch.set_num_threads(threads)
                     seconds = self.fast_rivals(g, arrays, x, weighted, threads)
-                    if threads == 1 and (width in (16, 64, 256) or self.quick):
+                    if width in (16, 64, 256) or self.quick:
                         seconds |= self.slow_rivals(g, arrays, x, weighted, seconds["ours"])
                     self.record(graph=name, op="spmm", width=width, threads=threads, weighted=weighted, seconds=seconds)
         torch.set_num_threads(1)
@@ -73,7 +73,12 @@ class Bench:
         values = arrays.w if weighted else arrays.ones
         calls = {"ours": lambda: pt.spmm(g, x, w), "ours_again": lambda: pt.spmm(g, x, w)}
         calls |= rivals.torch_csr(arrays.ptr, arrays.col, values, g.cols, x)
-        return interleave(calls, self.budget)
+        seconds = interleave(calls, self.budget)
+        if min(seconds["torch_int32"], seconds["torch_int64"]) < 1.1 * seconds["ours"]:
+            # Close calls are measured longer, for both sides alike: the fewest calls make the noisiest minima.
+            longer = interleave(calls, 4 * self.budget)
+            seconds = {name: min(seconds[name], longer[name]) for name in seconds}
+        return seconds
 
     def slow_rivals(self, g, arrays, x, weighted, ours_s) -> dict[str, float]:
         """scipy, gather-scatter, torch-geometric, DGL; ours beside them again, so that each ratio is of one run."""

@@ -140,3 +140,34 @@ def test_public_functions_are_documented_and_typed():
         assert inspect.ismodule(value) or value.__doc__, name
         if inspect.isfunction(value):
             assert "return" in value.__annotations__, name
+
+
+BESIDE_TORCH = """
+import os, sys
+import torch
+import pantile, pantile.torch
+torch.set_num_threads(2)
+g = pantile.generate.rmat(14, 8)
+x = torch.randn(g.rows, 64)
+torch.set_num_threads(1)
+want = pantile.spmm(g, x)
+torch.set_num_threads(2)
+torch.randn(4000, 400) @ torch.randn(400, 400)  # torch's threads start
+before = len(os.listdir("/proc/self/task"))
+for _ in range(5):
+    assert torch.equal(pantile.spmm(g, x), want)
+assert len(os.listdir("/proc/self/task")) == before, "a second pool was started beside torch's"
+bits = want.numpy().tobytes()
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if pantile.spmm(g, x).numpy().tobytes() == bits else 1)  # torch's own operators hang in a forked child
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert torch.equal(pantile.spmm(g, x), want)
+"""
+
+
+def test_shares_run_on_the_threads_of_torch_and_a_forked_child_on_its_own():
+    pytest.importorskip("torch")
+    if not _core.borrow_openmp_threads():
+        pytest.skip("this torch has no libgomp")
+    run_python(BESIDE_TORCH)

@@ -15,7 +15,11 @@ COMPILE_FIX = "read the first error in the log; `./dev clean` and a new build ru
 RELEASE = BUILD / "release"
 PROGRAM = RELEASE / "cli" / "pantile"
 # Objects are shared between build trees and checkouts of the same text.
-CCACHE = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+CCACHE = {
+    "CCACHE_BASEDIR": str(ROOT),
+    "CCACHE_NOHASHDIR": "1",
+    "CCACHE_SLOPPINESS": "pch_defines,time_macros",
+}
 
 
 def jobs() -> str:

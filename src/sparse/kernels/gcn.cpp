@@ -88,7 +88,7 @@ void units_of(const SpmmArgs& a, int64_t first, int64_t last) {
   if constexpr (std::is_same_v<T, float>) {
     if (a.perm == nullptr) return run_units<Sum, GcnFinish<T>, T, Weights<T>::template Edge>(a, first, last);
   }
-  run_units<Sum, GcnFinish<T>, T, Weights<T>::template Scaled, std::is_same_v<T, float> ? kPanel : 4>(a, first, last);
+  run_units<Sum, GcnFinish<T>, T, Weights<T>::template Scaled, std::is_same_v<T, float> ? kPanel : 2>(a, first, last);
 }
 template <class T>
 void fold_of(const SpmmArgs& a) {

@@ -16,7 +16,7 @@ void units_of(const SpmmArgs& a, int64_t first, int64_t last) {
   constexpr bool kFloat = std::is_same_v<T, float>;  // the others are rare: narrower panels, less code
   if (a.heads > 1)
     return run_units < Sum, StoreEither<T>, T, Weights<T>::template Heads, kFloat ? 4 : 2 > (a, first, last);
-  run_units<Sum, StoreEither<T>, T, Weights<T>::template Scaled, kFloat ? kPanel : 4>(a, first, last);
+  run_units<Sum, StoreEither<T>, T, Weights<T>::template Scaled, kFloat ? kPanel : 2>(a, first, last);
 }
 template <class T>
 void fold_of(const SpmmArgs& a) {

@@ -63,7 +63,7 @@ HWY_INLINE void store(D d, hn::Vec<D> v, hn::TFromD<D>* p) {
 }
 /// The bits of v rounded to bf16 in the upper half of each lane; the lower half is what it happens to be.
 template <class D>
-HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_upper(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_upper(D, hn::Vec<D> v) {
   const hn::RebindToUnsigned<D> u32;
   const auto bits = hn::BitCast(u32, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 1));
@@ -81,7 +81,7 @@ HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> v, BFloat16* p) {
 
 /// Twice Lanes(d) elements as their even and their odd ones, and back.
 template <class D>
-HWY_INLINE void load_pair(D d, const BFloat16* p, hn::Vec<D>& even, hn::Vec<D>& odd) {
+HWY_INLINE void load_pair([[maybe_unused]] D d, const BFloat16* p, hn::Vec<D>& even, hn::Vec<D>& odd) {
   const hn::RebindToUnsigned<D> u32;
   const hn::Repartition<uint16_t, D> u16;
   const auto both = hn::BitCast(u32, hn::LoadU(u16, reinterpret_cast<const uint16_t*>(p)));
@@ -89,7 +89,7 @@ HWY_INLINE void load_pair(D d, const BFloat16* p, hn::Vec<D>& even, hn::Vec<D>& 
   odd = hn::BitCast(d, hn::And(both, hn::Set(u32, 0xffff0000u)));
 }
 template <class D>
-HWY_INLINE void store_pair(D d, hn::Vec<D> even, hn::Vec<D> odd, BFloat16* p) {
+HWY_INLINE void store_pair([[maybe_unused]] D d, hn::Vec<D> even, hn::Vec<D> odd, BFloat16* p) {
   const hn::RebindToUnsigned<D> u32;
   const hn::Repartition<uint16_t, D> u16;
   const auto low = hn::ShiftRight<16>(round_to_upper(d, even));
