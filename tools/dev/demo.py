@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "examples" / "demo"
 MODELS = ("mlp", "gcn", "gat")
 IMAGES, NEIGHBOURS = 20000, 10
 # One set of hyper-parameters for both halves.
-SETTINGS = {"epochs": 60, "hidden": 32, "heads": 2, "dropout": 0.5, "input-dropout": 0.0, "learning-rate": 0.01, "weight-decay": 5e-4}
+SETTINGS = {"epochs": 40, "hidden": 32, "heads": 2, "dropout": 0.5, "input-dropout": 0.0, "learning-rate": 0.02, "weight-decay": 5e-4}
 
 
 def setup() -> bool:
