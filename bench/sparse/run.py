@@ -124,7 +124,7 @@ class Bench:
                     "spmm_with_loops": kernels.spmm(looped, x, torch.rand(looped.edges), out),
                 }
             torch.set_num_threads(1)
-            seconds = interleave(calls, 2 * self.budget, least_rounds=7)
+            seconds = interleave(calls, 2 * self.budget, least_rounds=15)
             self.record(
                 graph=name, op="bounds", width=width, threads=1, degree=g.edges / max(g.rows, 1), seconds=seconds
             )

@@ -8,6 +8,7 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -35,17 +36,27 @@ HWY_INLINE int step(int padded) {
   return std::max(padded, static_cast<int>(hn::Lanes(hn::ScalableTag<A>())));
 }
 
+// Lane numbers with one bit flipped, one row per bit. From memory that was written long ago: indices made on the spot
+// would be stored by lane and loaded as a vector at once, which stalls.
+template <class Index>
+struct Flipped {
+  static constexpr int kLanes = HWY_MAX_BYTES / static_cast<int>(sizeof(Index));
+  alignas(64) Index lane[5][kLanes];
+  constexpr Flipped() : lane() {
+    for (int bit = 0; bit < 5; ++bit)
+      for (int i = 0; i < kLanes; ++i) lane[bit][i] = static_cast<Index>((i ^ (1 << bit)) % kLanes);
+  }
+};
+template <class Index>
+inline constexpr Flipped<Index> kFlipped{};
+
 // Lane i <- lane i ^ distance: meets the repeats of a head, which lie `padded`, 2 * padded, ... lanes apart.
 template <class D, class Combine>
 HWY_INLINE hn::Vec<D> over_repeats(D d, hn::Vec<D> v, int padded, Combine combine) {
-  using A = hn::TFromD<D>;
   using Index = hn::TFromD<hn::RebindToSigned<D>>;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int distance = padded; distance < lanes; distance *= 2) {
-    HWY_ALIGN Index index[HWY_MAX_BYTES / sizeof(A)];
-    for (int i = 0; i < lanes; ++i) index[i] = static_cast<Index>(i ^ distance);
-    v = combine(v, hn::TableLookupLanes(v, hn::SetTableIndices(d, index)));
-  }
+  for (int bit = std::countr_zero(static_cast<unsigned>(padded)); (1 << bit) < lanes; ++bit)
+    v = combine(v, hn::TableLookupLanes(v, hn::SetTableIndices(d, kFlipped<Index>.lane[bit])));
   return v;
 }
 
@@ -77,8 +88,14 @@ void gather_heads(const A* table, const int32_t* col, int n, int64_t edges, int 
 }
 template <class A>
 void repeat_heads(const A* row, int padded, A* lane) {
-  const int end = step<A>(padded);
-  for (int i = 0; i < end; i += padded) std::copy_n(row, padded, lane + i);
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (padded == 1) return hn::StoreU(hn::Set(d, *row), d, lane);
+  if (padded >= lanes) {
+    for (int i = 0; i < padded; i += lanes) hn::StoreU(hn::LoadU(d, row + i), d, lane + i);
+    return;
+  }
+  for (int i = 0; i < lanes; ++i) lane[i] = row[i & (padded - 1)];
 }
 
 template <class A>
@@ -97,9 +114,12 @@ void leaky_logits(int n, int padded, const A* lane, A slope, A* z) {
 
 template <class A>
 void softmax_begin(int padded, A* m, A* s) {
-  const int end = step<A>(padded);
-  std::fill_n(m, end, -kInfinity<A>);
-  std::fill_n(s, end, A{0});
+  const hn::ScalableTag<A> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), end = step<A>(padded);
+  for (int j = 0; j < end; j += lanes) {
+    hn::StoreU(hn::Set(d, -kInfinity<A>), d, m + j);
+    hn::StoreU(hn::Zero(d), d, s + j);
+  }
 }
 
 template <class A>

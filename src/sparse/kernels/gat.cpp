@@ -62,7 +62,7 @@ void backward_by_row(const GatBackward& args) {
     if (slot >= 0)
       std::copy_n(scratch.sum, shape.padded, static_cast<A*>(args.part.data) + slot * args.part.width);
     else
-      std::copy_n(scratch.sum, shape.heads, args.d_node.row<A>(i));
+      copy_heads(scratch.sum, shape.heads, args.d_node.row<A>(i));
   });
 }
 
@@ -106,7 +106,7 @@ void backward_by_column(const GatBackward& args) {
       std::copy_n(sum.data(), shape.features(), part + shape.padded);
       return;
     }
-    std::copy_n(scratch.sum, shape.heads, args.d_node.row<A>(j));
+    copy_heads(scratch.sum, shape.heads, args.d_node.row<A>(j));
     ops.store_values(sum.data(), shape.features(), args.d_v.row<T>(j));
   });
 }
