@@ -87,7 +87,7 @@ TEST(SpmmEquivalence, EveryWidthOnEveryGraph) {
 TEST(SpmmEquivalence, EveryStorageTypeOnEveryGraph) {
   for (const auto& [name, g] : test::graph_zoo())
     for (const DType t : kStorage)
-      for (const int64_t width : {1, 5, 8, 16, 31, 67}) {
+      for (const int64_t width : {1, 5, 8, 10, 16, 26, 31, 67}) {
         if (g.edges() > 10'000 && width > 8) continue;
         check_all(g, t, width, 1, width != 16, 2, name);
       }
@@ -112,7 +112,7 @@ TEST(SpmmEquivalence, EveryInstructionSetThatThisMachineHas) {
     for (const auto& [name, g] : test::graph_zoo()) {
       if (g.edges() > 10'000) continue;
       for (const DType t : kStorage)
-        for (const int64_t width : {1, 7, 8, 33})
+        for (const int64_t width : {1, 7, 8, 10, 33})
           check_all(g, t, width, 1, width > 1, 4, name + " on " + hwy::TargetName(target));
       check_all(g, DType::f32, 24, 3, true, 5, name + " on " + hwy::TargetName(target));
     }

@@ -168,6 +168,5 @@ assert torch.equal(pantile.spmm(g, x), want)
 
 def test_shares_run_on_the_threads_of_torch_and_a_forked_child_on_its_own():
     pytest.importorskip("torch")
-    if not _core.borrow_openmp_threads():
-        pytest.skip("this torch has no libgomp")
+    assert _core.borrow_openmp_threads(), "the pinned torch brings libgomp; a torch with another runtime keeps our pool"
     run_python(BESIDE_TORCH)

@@ -247,13 +247,15 @@ HWY_INLINE void store_lanes(D d, hn::Vec<D> v, T* p, size_t count) {
 
 /// bf16 rows are read two vectors of floats at a time: a shift leaves the even elements of a whole load, a mask the odd
 /// ones, where widening in order would cost a shuffle for every vector. Accumulators 2j and 2j + 1 of such a panel hold
-/// the even and the odd lanes of pair j until the row is done. Pair j begins here; the last one ends with the row.
+/// the even and the odd lanes of pair j until the row is done. Pair j begins here; the last one ends with the row, so a
+/// row must have two vectors at least.
 template <class T, int NV, bool kPartial, class W, class Finish>
 inline constexpr bool kPairs = HWY_TARGET != HWY_SCALAR&& std::is_same_v<T, BFloat16>&& NV % 2 == 0 && !kPartial &&
                                W::kUniform && !Finish::kBegins;
 template <int NV, class D>
-HWY_INLINE size_t pair_offset(const Place& p, int j) {
-  return j == NV / 2 - 1 ? p.last - p.first - hn::Lanes(D()) : static_cast<size_t>(2 * j) * hn::Lanes(D());
+HWY_INLINE ptrdiff_t pair_offset(const Place& p, int j) {
+  const ptrdiff_t lanes = static_cast<ptrdiff_t>(hn::Lanes(D()));
+  return j == NV / 2 - 1 ? static_cast<ptrdiff_t>(p.last) - static_cast<ptrdiff_t>(p.first) - lanes : 2 * j * lanes;
 }
 
 /// One edge into the accumulators s. `next` is the column whose row is prefetched: only this panel's lines. The
@@ -436,6 +438,12 @@ template <class Op, class Finish, class T, template <int> class W, int kMax = kP
 void run_units(const SpmmArgs& a, int64_t first, int64_t last) {
   for (int64_t q = first; q < last; ++q) {
     UnitBody<Op, Finish, T, W> body{a, a.schedule->units[static_cast<size_t>(q)]};
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      if (static_cast<size_t>(a.width) < 2 * hn::Lanes(Tag<T>())) {  // no room for a pair
+        for_panels<1>(Tag<T>(), static_cast<size_t>(a.width), body);
+        continue;
+      }
+    }
     for_panels<kMax>(Tag<T>(), static_cast<size_t>(a.width), body);
   }
 }
