@@ -39,7 +39,7 @@ Status run_spmm(const SpmmKernel& kernel, SpmmArgs a) {
   // Below a few microseconds of work, waking a second thread costs more than it brings. Units do not change, so nor do
   // results.
   const int64_t units = static_cast<int64_t>(s.units.size()), elements = s.cost.back() * (a.width + 8);
-  if (elements < 500'000) {
+  if (elements < 250'000) {
     kernel.units(a, 0, units);
   } else {
     parallel_by_cost(s.cost, [&](int64_t first, int64_t last) { kernel.units(a, first, last); });
