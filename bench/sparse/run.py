@@ -261,7 +261,7 @@ def document_of(bench: Bench, options: argparse.Namespace, began: float) -> dict
 def main() -> int:
     """Runs the benchmark; prints the summary as JSON on stdout."""
     parser = argparse.ArgumentParser(prog="./dev bench sparse", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer graphs, widths and repetitions: about four minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer graphs, widths and repetitions: about ten minutes")
     parser.add_argument("--json", metavar="FILE", help="where the whole document goes")
     parser.add_argument("--only", default="", help="operators to run, comma-separated: spmm,bounds,build,gat")
     options = parser.parse_args()
