@@ -64,7 +64,27 @@ HWY_INLINE void store_sums(D d, V s0, V s1, V s2, V s3, hn::TFromD<D>* out) {
 
 #endif
 
-// Four dots at a time: kEdges edges x (4 / kEdges) heads. Missing edges and heads repeat the last one.
+// The first kLive (1, 2 or 4) of four dots: of edge[q], from feature at[q] on. The others are not read.
+template <int kLive, class D, class Terms>
+HWY_INLINE void four_dots(D d, const Terms& terms, const int* edge, const int* at, int whole, size_t rest, int lanes,
+                          hn::TFromD<D>* out) {
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  for (int f = 0; f < whole; f += lanes) {
+    s0 = terms.add(d, edge[0], at[0] + f, s0);
+    if constexpr (kLive > 1) s1 = terms.add(d, edge[1], at[1] + f, s1);
+    if constexpr (kLive > 2) s2 = terms.add(d, edge[2], at[2] + f, s2);
+    if constexpr (kLive > 2) s3 = terms.add(d, edge[3], at[3] + f, s3);
+  }
+  if (rest != 0) {
+    s0 = terms.add_partial(d, edge[0], at[0] + whole, rest, s0);
+    if constexpr (kLive > 1) s1 = terms.add_partial(d, edge[1], at[1] + whole, rest, s1);
+    if constexpr (kLive > 2) s2 = terms.add_partial(d, edge[2], at[2] + whole, rest, s2);
+    if constexpr (kLive > 2) s3 = terms.add_partial(d, edge[3], at[3] + whole, rest, s3);
+  }
+  store_sums(d, s0, s1, s2, s3, out);
+}
+
+// Four dots at a time: kEdges edges x (4 / kEdges) heads. Missing heads repeat the last one, and so does a fourth edge.
 template <int kEdges, class T, class Terms>
 HWY_INLINE void dots(const Terms& terms, int n, Heads shape, AccumulatorOf<T>* out, const Ahead& ahead) {
   using A = AccumulatorOf<T>;
@@ -80,20 +100,16 @@ HWY_INLINE void dots(const Terms& terms, int n, Heads shape, AccumulatorOf<T>* o
     for (int h = 0; h < shape.padded; h += kHeads) {
       int at[4];
       for (int q = 0; q < 4; ++q) at[q] = std::min(h + q % kHeads, shape.heads - 1) * dim;
-      auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
-      for (int f = 0; f < whole; f += lanes) {
-        s0 = terms.add(d, edge[0], at[0] + f, s0);
-        s1 = terms.add(d, edge[1], at[1] + f, s1);
-        s2 = terms.add(d, edge[2], at[2] + f, s2);
-        s3 = terms.add(d, edge[3], at[3] + f, s3);
+      A* const to = out + k * shape.padded + h;
+      const int live = kEdges == 4 ? n - k : 4;
+      if (live >= 3) {
+        four_dots<4>(d, terms, edge, at, whole, rest, lanes, to);
+      } else if constexpr (kEdges == 4) {
+        if (live == 2)
+          four_dots<2>(d, terms, edge, at, whole, rest, lanes, to);
+        else
+          four_dots<1>(d, terms, edge, at, whole, rest, lanes, to);
       }
-      if (rest != 0) {
-        s0 = terms.add_partial(d, edge[0], at[0] + whole, rest, s0);
-        s1 = terms.add_partial(d, edge[1], at[1] + whole, rest, s1);
-        s2 = terms.add_partial(d, edge[2], at[2] + whole, rest, s2);
-        s3 = terms.add_partial(d, edge[3], at[3] + whole, rest, s3);
-      }
-      store_sums(d, s0, s1, s2, s3, out + k * shape.padded + h);
     }
   }
 }

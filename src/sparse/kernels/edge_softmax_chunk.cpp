@@ -141,9 +141,13 @@ bool softmax_chunk(int n, int padded, A* z, A* m, A* s, A* scale) {
       grew = true;
       hn::StoreU(top, d, m + j);
     }
-    const auto factor = exp_fast(d, hn::Sub(old, shift));
-    hn::StoreU(factor, d, scale + j);
-    sum = hn::Mul(sum, factor);
+    if (hn::AllTrue(d, hn::Eq(old, lowest))) {  // the first chunk of the row: its sums are 0
+      hn::StoreU(hn::Zero(d), d, scale + j);
+    } else {
+      const auto factor = exp_fast(d, hn::Sub(old, shift));
+      hn::StoreU(factor, d, scale + j);
+      sum = hn::Mul(sum, factor);
+    }
     for (int i = j; i < end; i += period) {
       const auto p = exp_fast(d, hn::Sub(hn::LoadU(d, z + i), shift));
       hn::StoreU(p, d, z + i);
