@@ -124,7 +124,7 @@ class Pool {
   bool stop_ = false;
 };
 
-/// The three entry points of GCC's OpenMP runtime, whose binary interface has not changed since 2007.
+/// What compiled OpenMP code calls in GCC's runtime (GCC 4.9 and newer), and two functions of the OpenMP standard.
 struct OpenMp {
   void (*parallel)(void (*)(void*), void*, unsigned threads, unsigned flags) = nullptr;
   int (*thread)() = nullptr;
@@ -140,7 +140,7 @@ OpenMp find_openmp() {
   found.threads = reinterpret_cast<decltype(found.threads)>(dlsym(library, "omp_get_num_threads"));
   return found ? found : OpenMp();
 }
-OpenMp g_openmp;  // written before threads use it, and in a forked child
+OpenMp g_openmp;  // written before g_borrowed becomes true
 std::atomic<bool> g_borrowed{false};
 
 void run_borrowed(int threads, int shares, FunctionRef<void(int)> body) {

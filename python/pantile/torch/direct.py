@@ -57,8 +57,6 @@ def spmm_now(core: _core.Graph, x: Any, w: Any, reduce: str) -> Tensor | None:
     rows, cols = shape
     size = core.rows
     y = output((size, cols), _float32)
-    if not y.is_cpu:  # torch.set_default_device
-        return None
     _spmm(
         core,
         False,

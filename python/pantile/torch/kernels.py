@@ -14,12 +14,13 @@ from ..operands import ACTIVATIONS, BF16, EDGE_OPS, F16, F32, F64, I64, NORMS, R
 
 _CODES = {torch.float32: F32, torch.float64: F64, torch.bfloat16: BF16, torch.float16: F16, torch.int64: I64}
 _threads = torch.get_num_threads
+_CPU = torch.device("cpu")
 _HUGE_BYTES = 32 << 20  # from here on every allocation is a new mapping, whose page faults cost as much as the kernel
 
 
 def output(shape: Any, dtype: torch.dtype) -> Tensor:
-    """A new output; a large one asks for huge pages, as NumPy's arrays do."""
-    y = torch.empty(shape, dtype=dtype)
+    """A new output on the CPU, whatever torch's default device; a large one asks for huge pages, as NumPy's arrays do."""
+    y = torch.empty(shape, dtype=dtype, device=_CPU)
     if y.nbytes >= _HUGE_BYTES:
         _core.advise_huge_pages(y.data_ptr(), y.nbytes)
     return y

@@ -64,6 +64,22 @@ HWY_INLINE void store_sums(D d, V s0, V s1, V s2, V s3, hn::TFromD<D>* out) {
 
 #endif
 
+// What a dot between the row's own values and an edge's row adds up: the terms of features f, f + 1, ... of edge k, a
+// whole vector or its first n lanes.
+template <class T>
+struct OwnTerms {
+  const AccumulatorOf<T>* own;
+  Rows<T> rows;
+  template <class D>
+  HWY_INLINE hn::Vec<D> add(D d, int k, int f, hn::Vec<D> sum) const {
+    return hn::MulAdd(hn::LoadU(d, own + f), load(d, rows[k] + f), sum);
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> add_partial(D d, int k, int f, size_t n, hn::Vec<D> sum) const {
+    return hn::MulAdd(load_partial(d, own + f, n), load_partial(d, rows[k] + f, n), sum);
+  }
+};
+
 // The first kLive (1, 2 or 4) of four dots: of edge[q], from feature at[q] on. The others are not read.
 template <int kLive, class D, class Terms>
 HWY_INLINE void four_dots(D d, const Terms& terms, const int* edge, const int* at, int whole, size_t rest, int lanes,

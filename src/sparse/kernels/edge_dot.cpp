@@ -9,20 +9,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pantile::sparse::HWY_NAMESPACE {
 
-// What one dot adds up: the terms of features f, f + 1, ... of edge k, a whole vector or its first n lanes.
-template <class T>
-struct OwnTerms {
-  const AccumulatorOf<T>* own;
-  Rows<T> rows;
-  template <class D>
-  HWY_INLINE hn::Vec<D> add(D d, int k, int f, hn::Vec<D> sum) const {
-    return hn::MulAdd(hn::LoadU(d, own + f), load(d, rows[k] + f), sum);
-  }
-  template <class D>
-  HWY_INLINE hn::Vec<D> add_partial(D d, int k, int f, size_t n, hn::Vec<D> sum) const {
-    return hn::MulAdd(load_partial(d, own + f, n), load_partial(d, rows[k] + f, n), sum);
-  }
-};
+// The terms of a dot between two rows that belong to the edge.
 template <class T>
 struct PairTerms {
   Rows<T> lhs, rhs;

@@ -11,42 +11,19 @@ HWY_BEFORE_NAMESPACE();
 namespace pantile::sparse::HWY_NAMESPACE {
 namespace {
 
-/// Writes out[0 .. n), n <= 4: the dots of `own` with n rows, in the order and the tree of a full group of four, so
-/// that a dot does not depend on its place. Values of own that the features share a vector with are loaded once for
-/// the group.
-template <int n, class T>
-HWY_INLINE void group(const AccumulatorOf<T>* HWY_RESTRICT own, const T* const* rows, size_t whole, size_t rest,
-                      AccumulatorOf<T>* HWY_RESTRICT out) {
-  const hn::ScalableTag<AccumulatorOf<T>> d;
-  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  for (size_t f = 0; f < whole; f += hn::Lanes(d)) {
-    const auto u = hn::LoadU(d, own + f);
-    s0 = hn::MulAdd(u, load(d, rows[0] + f), s0);
-    if constexpr (n > 1) s1 = hn::MulAdd(u, load(d, rows[1] + f), s1);
-    if constexpr (n > 2) s2 = hn::MulAdd(u, load(d, rows[2] + f), s2);
-    if constexpr (n > 3) s3 = hn::MulAdd(u, load(d, rows[3] + f), s3);
-  }
-  if (rest != 0) {
-    const auto u = load_partial(d, own + whole, rest);
-    s0 = hn::MulAdd(u, load_partial(d, rows[0] + whole, rest), s0);
-    if constexpr (n > 1) s1 = hn::MulAdd(u, load_partial(d, rows[1] + whole, rest), s1);
-    if constexpr (n > 2) s2 = hn::MulAdd(u, load_partial(d, rows[2] + whole, rest), s2);
-    if constexpr (n > 3) s3 = hn::MulAdd(u, load_partial(d, rows[3] + whole, rest), s3);
-  }
-  store_sums(d, s0, s1, s2, s3, out);
-}
-
 template <class T>
 void dots_of_edges(const SddmmArgs& args, const SddmmOperand& dst, const SddmmOperand& src) {
   using A = AccumulatorOf<T>;
   const hn::ScalableTag<A> d;
-  const size_t width = static_cast<size_t>(args.shape.features()), rest = width % hn::Lanes(d), whole = width - rest,
-               stride = static_cast<size_t>(src.values.stride);
+  const int width = args.shape.features(), lanes = static_cast<int>(hn::Lanes(d)), whole = width - width % lanes,
+            row_bytes = width * static_cast<int>(sizeof(T));
+  const size_t rest = static_cast<size_t>(width % lanes);
+  const int64_t stride = src.values.stride;
   const T* const x = static_cast<const T*>(src.values.data);
   const int32_t* const col = args.csr.col;
   const int64_t edges = args.csr.edges();
-  const int distance = prefetch_distance(args.shape.features());
-  std::vector<A> promoted(width + kPad);
+  const int distance = prefetch_distance(width);
+  std::vector<A> promoted(static_cast<size_t>(width + kPad));
   HWY_ALIGN A sums[4];
   const auto write = [&](int64_t edge, int n) HWY_ATTR {
     for (int q = 0; q < n; ++q) {
@@ -67,32 +44,26 @@ void dots_of_edges(const SddmmArgs& args, const SddmmOperand& dst, const SddmmOp
       own = dst.values.row<T>(i);
     } else {
       const T* stored = dst.values.row<T>(i);
-      for (size_t f = 0; f < whole; f += hn::Lanes(d)) hn::StoreU(load(d, stored + f), d, promoted.data() + f);
+      for (int f = 0; f < whole; f += lanes) hn::StoreU(load(d, stored + f), d, promoted.data() + f);
       if (rest != 0) hn::StoreU(load_partial(d, stored + whole, rest), d, promoted.data() + whole);
       own = promoted.data();
     }
+    constexpr int kEach[4] = {0, 1, 2, 3}, kFirst[4] = {};
     for (; edge < end; edge += 4) {
       const int n = static_cast<int>(std::min<int64_t>(4, end - edge));
-      const T* rows[4];
+      int64_t at[4];
+      for (int q = 0; q < 4; ++q) at[q] = col[edge + std::min(q, n - 1)] * stride;
       for (int q = 0; q < n; ++q) {
-        rows[q] = x + static_cast<size_t>(col[edge + q]) * stride;
-        const char* next = reinterpret_cast<const char*>(
-            x + static_cast<size_t>(col[std::min(edge + q + distance, edges - 1)]) * stride);
-        for (size_t byte = 0; byte < width * sizeof(T); byte += 64) hwy::Prefetch(next + byte);
+        const char* next = reinterpret_cast<const char*>(x + col[std::min(edge + q + distance, edges - 1)] * stride);
+        for (int byte = 0; byte < row_bytes; byte += 64) hwy::Prefetch(next + byte);
       }
-      switch (n) {
-        case 4:
-          group<4>(own, rows, whole, rest, sums);
-          break;
-        case 3:
-          group<3>(own, rows, whole, rest, sums);
-          break;
-        case 2:
-          group<2>(own, rows, whole, rest, sums);
-          break;
-        default:
-          group<1>(own, rows, whole, rest, sums);
-      }
+      const OwnTerms<T> terms{own, {x, at}};
+      if (n >= 3)
+        four_dots<4>(d, terms, kEach, kFirst, whole, rest, lanes, sums);
+      else if (n == 2)
+        four_dots<2>(d, terms, kEach, kFirst, whole, rest, lanes, sums);
+      else
+        four_dots<1>(d, terms, kEach, kFirst, whole, rest, lanes, sums);
       write(edge, n);
     }
   };
