@@ -48,8 +48,7 @@ def run_python(code: str) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def one_torch_thread() -> None:
     """Torch's own threads spin while they wait: on a busy machine that makes tiny operators 50 times slower. Tests
-    that are about
-    threads set their number themselves."""
+    that are about threads set their number themselves."""
     if torch is not None:
         torch.set_num_threads(1)
 
